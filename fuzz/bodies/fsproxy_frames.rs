@@ -6,9 +6,9 @@
 //! chooses the limit of a frame.
 
 use jig_proto::fsproxy::{
-    Answer, Data, FrameBuffer, FrameTooLong, MAX_FRAME, MAX_READ, Op, QuotaReport, Refusal,
-    Request, Response, read_request, read_response, write_answer, write_data, write_error,
-    write_refusal, write_request,
+    Data, FrameBuffer, FrameRefusal, FrameTooLong, MAX_FRAME, MAX_READ, Op, ProxyAnswer,
+    ProxyRequest, ProxyResponse, QuotaReport, read_request, read_response, write_answer,
+    write_data, write_error, write_refusal, write_request,
 };
 
 use crate::splits::pieces;
@@ -89,7 +89,7 @@ fn check_request(frame: &[u8]) {
     }
 }
 
-fn check_op(request: &Request<'_>) {
+fn check_op(request: &ProxyRequest<'_>) {
     match &request.op {
         Op::Read(read) => {
             let strict = read.chunk(MAX_READ, false);
@@ -112,7 +112,7 @@ fn check_op(request: &Request<'_>) {
 }
 
 /// Its answer is JSON, short, and has the same id or none.
-fn check_refusal(refusal: &Refusal) {
+fn check_refusal(refusal: &FrameRefusal) {
     let answer = written(|out| write_refusal(out, refusal));
     assert!(answer.len() < 8192, "a refusal of {} bytes", answer.len());
     let value: serde_json::Value = serde_json::from_slice(&answer).expect("answers are JSON");
@@ -140,7 +140,7 @@ fn check_response(frame: &[u8]) {
         Ok(response.clone()),
         "not the same response"
     );
-    if let Response {
+    if let ProxyResponse {
         id,
         result: Ok(answer),
     } = &response
@@ -149,7 +149,7 @@ fn check_response(frame: &[u8]) {
     }
 }
 
-fn check_answer(id: &str, answer: &Answer<'_>) {
+fn check_answer(id: &str, answer: &ProxyAnswer<'_>) {
     let mut bytes = Vec::new();
     match answer.data_into(&mut bytes) {
         Ok(eof) => {

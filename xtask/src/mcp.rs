@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::foreign_programs::{self, Missing};
+use crate::foreign_programs::{self, MissingProgram};
 use crate::skips;
 
 /// Builds jig and runs the parts that are named, or all.
@@ -23,14 +23,16 @@ pub(crate) fn run(parts: &[&str]) -> Result<(), String> {
 
 /// The same with the program as it was built before.
 pub(crate) fn check(parts: &[&str]) -> Result<(), String> {
-    let installed = match Installed::new() {
+    let installed = match InstalledClients::new() {
         Ok(installed) => installed,
-        Err(Missing::Skipped(why)) => {
+        Err(MissingProgram::Skipped(why)) => {
             let why = format!("{why}, so `jig mcp` was not tried by foreign clients");
             skips::skipped_without("node", &why);
             return Ok(());
         }
-        Err(Missing::Unreachable(error) | Missing::Failed(error)) => return Err(error),
+        Err(MissingProgram::Unreachable(error) | MissingProgram::Failed(error)) => {
+            return Err(error);
+        }
     };
     let wanted = |part: &&&str| parts.is_empty() || parts.contains(part);
     let wanted: Mutex<Vec<&str>> = Mutex::new(PARTS.iter().filter(wanted).copied().collect());
@@ -105,13 +107,15 @@ fn node(programs: &Path) -> PathBuf {
     if own.exists() { own } else { "node".into() }
 }
 
-fn why(missing: Missing) -> String {
-    let (Missing::Skipped(why) | Missing::Unreachable(why) | Missing::Failed(why)) = missing;
+fn why(missing: MissingProgram) -> String {
+    let (MissingProgram::Skipped(why)
+    | MissingProgram::Unreachable(why)
+    | MissingProgram::Failed(why)) = missing;
     why
 }
 
 /// The folder of the programs from npm.
-fn programs() -> Result<PathBuf, Missing> {
+fn programs() -> Result<PathBuf, MissingProgram> {
     let folder = crate::root().join("crates/jig-mcp/tests/node");
     let (package, lock) = (
         folder.join("package.json"),
@@ -125,7 +129,7 @@ fn programs() -> Result<PathBuf, Missing> {
 }
 
 /// The foreign clients, below the target directory.
-struct Installed {
+struct InstalledClients {
     tests: PathBuf,
     /// A Python with the client in it.
     python: PathBuf,
@@ -133,8 +137,8 @@ struct Installed {
     programs: PathBuf,
 }
 
-impl Installed {
-    fn new() -> Result<Self, Missing> {
+impl InstalledClients {
+    fn new() -> Result<Self, MissingProgram> {
         let tests = crate::root().join("crates/jig-mcp/tests");
         Ok(Self {
             python: foreign_programs::python(
@@ -166,13 +170,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// What the official client for Python needs.
-fn requirements() -> Result<String, Missing> {
+fn requirements() -> Result<String, MissingProgram> {
     read(&crate::root().join("crates/jig-mcp/tests/python/requirements.txt"))
 }
 
-fn read(path: &Path) -> Result<String, Missing> {
+fn read(path: &Path) -> Result<String, MissingProgram> {
     std::fs::read_to_string(path)
-        .map_err(|error| Missing::Failed(format!("cannot read {}: {error}", path.display())))
+        .map_err(|error| MissingProgram::Failed(format!("cannot read {}: {error}", path.display())))
 }
 
 /// The folders with tests. The last ones begin first, because they take longest.

@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use crate::foreign_programs::{self, Missing};
+use crate::foreign_programs::{self, MissingProgram};
 use crate::skips;
 
 /// Builds jig and runs the tests.
@@ -26,14 +26,14 @@ pub(crate) fn check() -> Result<(), String> {
         &requirements,
     ) {
         Ok(python) => python,
-        Err(Missing::Skipped(why) | Missing::Unreachable(why)) => {
+        Err(MissingProgram::Skipped(why) | MissingProgram::Unreachable(why)) => {
             let why = format!(
                 "{why}, so the schemas that tools publish were not checked by the providers' libraries"
             );
             skips::skipped_without("python3", &why);
             return Ok(());
         }
-        Err(Missing::Failed(error)) => return Err(error),
+        Err(MissingProgram::Failed(error)) => return Err(error),
     };
     let mut command = Command::new(python);
     command

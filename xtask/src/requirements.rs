@@ -42,7 +42,7 @@ fn listed(text: &str) -> (BTreeSet<Number>, BTreeSet<Number>) {
 }
 
 /// A number in a text, with where it begins and ends there.
-struct Found {
+struct NumberMatch {
     number: Number,
     start: usize,
     end: usize,
@@ -57,7 +57,7 @@ fn written(text: &str) -> Vec<Number> {
             return None;
         }
         let digits = digits_of(letter, &text[dash + 1..])?;
-        Some(Found {
+        Some(NumberMatch {
             number: format!("{letter}-{digits}"),
             start: dash - 1,
             end: dash + 1 + digits.len(),
@@ -84,7 +84,7 @@ fn named(name: &str) -> Vec<Number> {
             continue;
         }
         if let Some(digits) = digits_of(letter, &rest[skipped..]) {
-            found.push(Found {
+            found.push(NumberMatch {
                 number: format!("{letter}-{digits}"),
                 start,
                 end: start + 1 + skipped + digits.len(),
@@ -117,11 +117,11 @@ fn digits_of(letter: char, text: &str) -> Option<&str> {
 }
 
 /// The numbers, and those between two that make a range. A long range is an overview, and only its ends are named.
-fn with_ranges(text: &str, found: &[Found], between: &[&str]) -> Vec<Number> {
+fn with_ranges(text: &str, found: &[NumberMatch], between: &[&str]) -> Vec<Number> {
     let mut numbers: Vec<Number> = found.iter().map(|one| one.number.clone()).collect();
     for two in found.windows(2) {
         let is_range = between.contains(&&text[two[0].end..two[1].start]);
-        let count = |one: &Found| one.number[2..].parse::<u32>().ok();
+        let count = |one: &NumberMatch| one.number[2..].parse::<u32>().ok();
         if let (true, Some(first), Some(last)) = (is_range, count(&two[0]), count(&two[1])) {
             let letter = &two[0].number[..1];
             let inner = (first + 1..last).filter(|_| last - first <= LONGEST_RANGE);

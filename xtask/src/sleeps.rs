@@ -11,7 +11,7 @@ use crate::requirements::sources;
 use crate::root;
 
 /// The one test module that sleeps: its helper waits in an async runtime, where that of jig-testkit would block.
-const ASYNC_HELPER: &str = "crates/jig-mcp/src/call/tests.rs";
+const ASYNC_HELPER: &str = "crates/jig-mcp/src/calls/tools_call/tests.rs";
 
 /// Whether a source is a test, or part of one. What jig-testkit itself does is not.
 fn is_test(path: &Path) -> bool {

@@ -9,11 +9,11 @@ mod projects;
 use serde_json::{Value, json};
 
 use crate::{cargo_command, run};
-use page::Row;
-use projects::Tried;
+use page::PageRow;
+use projects::TriedProject;
 
 /// What is to be tried, and how it is told.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct TrialOptions<'a> {
     mistakes: bool,
     projects: bool,
     /// The projects that are named; all, if none is.
@@ -21,7 +21,7 @@ pub(crate) struct Wanted<'a> {
     json: bool,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> TrialOptions<'a> {
     /// Both parts by default; names of projects after `projects`; `--json` anywhere.
     pub(crate) fn parse(words: &[&'a str]) -> Result<Self, String> {
         let json = words.contains(&"--json");
@@ -48,7 +48,7 @@ impl<'a> Wanted<'a> {
 }
 
 /// Tries, prints the table, and writes it if all was tried and is well.
-pub(crate) fn run_parts(wanted: &Wanted<'_>) -> Result<(), String> {
+pub(crate) fn run_parts(wanted: &TrialOptions<'_>) -> Result<(), String> {
     let mut mistakes = Vec::new();
     let mut projects = Vec::new();
     if wanted.mistakes {
@@ -78,10 +78,10 @@ pub(crate) fn run_parts(wanted: &Wanted<'_>) -> Result<(), String> {
 }
 
 #[expect(clippy::print_stdout, reason = "the table is the result")]
-fn show(mistakes: &[Row], projects: &[Tried], is_json: bool) {
+fn show(mistakes: &[PageRow], projects: &[TriedProject], is_json: bool) {
     if is_json {
-        let mistakes: Vec<Value> = mistakes.iter().map(Row::json).collect();
-        let projects: Vec<Value> = projects.iter().map(Tried::json).collect();
+        let mistakes: Vec<Value> = mistakes.iter().map(PageRow::json).collect();
+        let projects: Vec<Value> = projects.iter().map(TriedProject::json).collect();
         println!("{:#}", json!({"mistakes": mistakes, "projects": projects}));
         return;
     }
@@ -89,7 +89,7 @@ fn show(mistakes: &[Row], projects: &[Tried], is_json: bool) {
         println!("{}", row.short());
     }
     for project in projects {
-        println!("{}", Row::of(project).short());
+        println!("{}", PageRow::of(project).short());
     }
     let works = projects.iter().filter(|one| one.is_good());
     let at_once = works.clone().filter(|one| one.messages.is_empty()).count();

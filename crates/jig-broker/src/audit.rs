@@ -2,7 +2,7 @@
 //!
 //! A line says who asked for what, what was decided by which rule, and how it ended. It never holds
 //! file contents, the query of a URL or a secret. [`FileSink`] writes lines, [`AuditReader`] reads
-//! them back; nothing here prints. A [`Note`] is a line about something that no rule is asked about, a
+//! them back; nothing here prints. A [`AuditNote`] is a line about something that no rule is asked about, a
 //! [`RunRecord`] the two lines about a run.
 
 #[cfg(unix)]
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(unix)]
 pub use file::{FileSink, FileSinkOptions};
-pub use note::Note;
+pub use note::AuditNote;
 #[cfg(unix)]
 pub use reader::AuditReader;
 pub use run_record::RunRecord;

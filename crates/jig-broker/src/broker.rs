@@ -8,24 +8,24 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jig_files::ProjectFiles;
-use jig_policy::{Capability, FileTarget, Policy, Resolved, Target as _, Verdict, toml_key};
-use jig_proto::vfs::{ErrorReply, Request};
+use jig_policy::{Capability, FileTarget, Policy, ResolvedPath, Target as _, Verdict, toml_key};
+use jig_proto::vfs::{ErrorReply, VfsRequest};
 use jig_proto::{Denial, ProjectPath};
 
 use crate::audit::{AuditDecision, AuditEntry, AuditSink, NullSink, OnAuditFailure};
 use crate::denial;
 use crate::host_env::HostEnv;
-use crate::limits::Limits;
+use crate::limits::RequestLimits;
 use crate::llm::Llm;
 use crate::network::http_settings::HttpSettings;
 use crate::programs::explain::MAX_DENIALS;
 use crate::requests::approvals::{ApprovalKey, Approvals};
-use crate::requests::fs::{Copies, MoveWanted, NameAct, NameWanted, Open};
+use crate::requests::fs::{CopiedBytes, MoveWanted, NameAct, NameWanted, OpenRequest};
 use crate::requests::inquiry::{Inquiry, Person};
 use crate::requests::judge::Judge;
-use crate::requests::kinds::Wanted;
+use crate::requests::kinds::BrokerRequest;
 use crate::requests::process::{ProcessSettings, Processes};
-use crate::requests::work::{Job, Judged, Record, Work};
+use crate::requests::work::{AuditRecord, JudgedRequest, PermittedJob, Work};
 use crate::scrub::Secrets;
 
 /// All that a broker is made of.
@@ -47,7 +47,7 @@ pub struct BrokerParts {
     /// The variables that rules decide about. Default: none.
     pub env: HostEnv,
     /// How much one request may take.
-    pub limits: Limits,
+    pub limits: RequestLimits,
     /// How servers are reached.
     pub http: HttpSettings,
     /// How programs are run.
@@ -82,7 +82,7 @@ impl BrokerParts {
             files,
             policy,
             env: HostEnv::default(),
-            limits: Limits::default(),
+            limits: RequestLimits::default(),
             http: HttpSettings::default(),
             process: ProcessSettings::default(),
             llm: None,
@@ -101,19 +101,19 @@ impl BrokerParts {
 /// thread that reads a tool's requests and those that do the longer ones; clones are the same door.
 #[derive(Debug, Clone)]
 pub struct Broker {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<BrokerCore>,
     /// The directory that this door leads to; the workspace if there is none.
     beneath: Option<Arc<ProjectPath>>,
     /// Held for its end.
-    _tenure: Arc<Tenure>,
+    _tenure: Arc<BrokerGuard>,
 }
 
 /// Ends the programs that stay when the last clone of a broker goes. Their threads know the inside of the
 /// broker, and must not keep it in office.
 #[derive(Debug)]
-struct Tenure(Arc<Inner>);
+struct BrokerGuard(Arc<BrokerCore>);
 
-impl Drop for Tenure {
+impl Drop for BrokerGuard {
     fn drop(&mut self) {
         self.0.processes.end(self.0.limits.process_grace);
     }
@@ -127,7 +127,7 @@ impl Broker {
             parts.secrets.remember(key);
         }
         let table = parts.table;
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(BrokerCore {
             table: table.unwrap_or_else(|| format!("tools.{}", toml_key(&parts.tool))),
             tool: parts.tool,
             call: parts.call,
@@ -148,11 +148,11 @@ impl Broker {
             approvals: parts.approvals,
             secrets: parts.secrets,
             person: parts.person,
-            copies: Copies::default(),
+            copies: CopiedBytes::default(),
             refused: Mutex::new(Vec::new()),
         });
         Self {
-            _tenure: Arc::new(Tenure(Arc::clone(&inner))),
+            _tenure: Arc::new(BrokerGuard(Arc::clone(&inner))),
             beneath: None,
             inner,
         }
@@ -172,7 +172,7 @@ impl Broker {
     }
 
     /// Judges a request. Nothing is read, changed, sent or run by that; only names are looked up.
-    pub fn judge(&self, request: &Request<'_>) -> Judged {
+    pub fn judge(&self, request: &VfsRequest<'_>) -> JudgedRequest {
         self.judge_with(request, &[])
     }
 
@@ -209,37 +209,37 @@ impl Broker {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn judge_open(&self, open: &Open<'_>) -> Judged {
+    pub fn judge_open(&self, open: &OpenRequest<'_>) -> JudgedRequest {
         self.judge_with(open, &[])
     }
 
     /// Judges a look at what stands at a path, as `fs.metadata` is judged; [`Work::look`] then tells it.
     /// Without `follow`, a link at the end is told as itself.
-    pub fn judge_look(&self, path: &str, follow: bool) -> Judged {
+    pub fn judge_look(&self, path: &str, follow: bool) -> JudgedRequest {
         self.judge_name(path, NameAct::Look { follow })
     }
 
     /// Judges an `fs.mkdir` as `mkdir` of an operating system does it: the directory above must exist, and
     /// nothing may stand there, not even a link. [`Work::perform`] does it.
-    pub fn judge_make_dir(&self, path: &str) -> Judged {
+    pub fn judge_make_dir(&self, path: &str) -> JudgedRequest {
         self.judge_name(path, NameAct::MakeDir)
     }
 
     /// Judges an `fs.delete` as `rmdir` of an operating system does it: of a directory that is empty.
     /// [`Work::perform`] does it; if something is in it, that is
     /// [`AlreadyExists`](jig_proto::vfs::ErrorKind::AlreadyExists).
-    pub fn judge_remove_dir(&self, path: &str) -> Judged {
+    pub fn judge_remove_dir(&self, path: &str) -> JudgedRequest {
         self.judge_name(path, NameAct::RemoveDir)
     }
 
     /// Judges an `fs.rename` as `rename` of an operating system does it: what stands at the new name is
     /// replaced, and no directory is made above it. [`Work::perform`] does it.
-    pub fn judge_rename(&self, from: &str, to: &str) -> Judged {
+    pub fn judge_rename(&self, from: &str, to: &str) -> JudgedRequest {
         let (from, to) = (from.to_owned(), to.to_owned());
         self.judge_with(&MoveWanted { from, to }, &[])
     }
 
-    fn judge_name(&self, path: &str, act: NameAct) -> Judged {
+    fn judge_name(&self, path: &str, act: NameAct) -> JudgedRequest {
         let path = path.to_owned();
         self.judge_with(&NameWanted { path, act }, &[])
     }
@@ -251,7 +251,7 @@ impl Broker {
     }
 
     /// Ends the programs that the tool has started and that stay: they are asked, and killed if they have not
-    /// ended after [`Limits::process_grace`]. Returns when they are gone; none is started any more.
+    /// ended after [`RequestLimits::process_grace`]. Returns when they are gone; none is started any more.
     ///
     /// Dropping the last clone of a broker does the same. A call of
     /// [`kill_processes`](Self::kill_processes) meanwhile shortens it.
@@ -271,7 +271,7 @@ impl Broker {
     }
 
     /// How much one request may take.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &RequestLimits {
         &self.inner.limits
     }
 
@@ -304,10 +304,14 @@ impl Broker {
         failure.unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    pub(crate) fn judge_with(&self, wanted: &dyn Wanted, once: &[ApprovalKey]) -> Judged {
+    pub(crate) fn judge_with(
+        &self,
+        wanted: &dyn BrokerRequest,
+        once: &[ApprovalKey],
+    ) -> JudgedRequest {
         let inner = &self.inner;
         if inner.refuses_all() {
-            return Judged::Refused(ErrorReply::internal("the audit log cannot be written"));
+            return JudgedRequest::Refused(ErrorReply::internal("the audit log cannot be written"));
         }
         let time = Timestamp::now();
         let method = wanted.method();
@@ -317,15 +321,15 @@ impl Broker {
             Ok(Some(job)) if !judge.must_ask() => {
                 let record = match &job {
                     // What is done with a program that was allowed decides nothing.
-                    Job::Stay(job) if !job.is_decided() => Record::silent(inner),
+                    PermittedJob::Stay(job) if !job.is_decided() => AuditRecord::silent(inner),
                     _ => judge.record(AuditDecision::Allow, time),
                 };
-                Judged::Ready(Work::new(inner, method, job, record))
+                JudgedRequest::Ready(Work::new(inner, method, job, record))
             }
             Ok(_) => {
                 judge.record(AuditDecision::Uncovered, time).write();
                 let asks = judge.take_asks();
-                Judged::Uncovered(Inquiry::new(self, wanted.keep(), asks, once.to_vec()))
+                JudgedRequest::Uncovered(Inquiry::new(self, wanted.keep(), asks, once.to_vec()))
             }
             Err(error) => {
                 let path = error.data.path.clone().unwrap_or_default();
@@ -341,14 +345,14 @@ impl Broker {
                 }
                 let error = inner.scrub_error(error);
                 inner.note_refusal(&error);
-                Judged::Refused(error)
+                JudgedRequest::Refused(error)
             }
         }
     }
 }
 
 /// What the parts become.
-pub(crate) struct Inner {
+pub(crate) struct BrokerCore {
     pub(crate) tool: String,
     /// The table of the configuration in which its rules stand.
     pub(crate) table: String,
@@ -357,7 +361,7 @@ pub(crate) struct Inner {
     pub(crate) files: Arc<dyn ProjectFiles>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) env: HostEnv,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RequestLimits,
     pub(crate) http: HttpSettings,
     pub(crate) process: ProcessSettings,
     pub(crate) llm: Option<Llm>,
@@ -372,12 +376,12 @@ pub(crate) struct Inner {
     pub(crate) secrets: Secrets,
     pub(crate) person: Person,
     /// How much of open files is kept without secrets.
-    pub(crate) copies: Copies,
+    pub(crate) copies: CopiedBytes,
     /// What was refused so far.
     refused: Mutex<Vec<Denial>>,
 }
 
-impl Inner {
+impl BrokerCore {
     /// Keeps what was refused, for the result of the call. A tool can ask for any number of things.
     pub(crate) fn note_refusal(&self, error: &ErrorReply) {
         let Some(denial) = denial::of_reply(error) else {
@@ -446,7 +450,7 @@ impl Inner {
     ) -> bool {
         let target = FileTarget {
             capability,
-            path: Resolved::from_handle(path.clone()),
+            path: ResolvedPath::from_handle(path.clone()),
         };
         // A denial can't be approved, also if the same path was uncovered before.
         if target.decide(&self.policy).verdict != Verdict::Uncovered {
@@ -479,7 +483,7 @@ impl Inner {
     }
 }
 
-impl fmt::Debug for Inner {
+impl fmt::Debug for BrokerCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inner")
             .field("tool", &self.tool)

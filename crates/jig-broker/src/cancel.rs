@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Giving up sets a flag and calls the hooks that the running part has put there, such as one that
 /// shuts a socket down. A flag alone would not end a read that never returns.
 #[derive(Clone, Default)]
-pub struct CancelToken(Arc<Shared>);
+pub struct CancelToken(Arc<CancelState>);
 
 #[derive(Default)]
-struct Shared {
+struct CancelState {
     cancelled: AtomicBool,
     next: AtomicU64,
-    hooks: Mutex<Vec<(u64, Hook)>>,
+    hooks: Mutex<Vec<(u64, CancelCallback)>>,
 }
 
-type Hook = Arc<dyn Fn() + Send + Sync>;
+type CancelCallback = Arc<dyn Fn() + Send + Sync>;
 
 impl CancelToken {
     /// A token that is not cancelled.
@@ -50,7 +50,7 @@ impl CancelToken {
     /// Has `hook` called when the request is given up, at once if it already is, until the guard is
     /// dropped. The hook must not block.
     pub fn on_cancel(&self, hook: impl Fn() + Send + Sync + 'static) -> CancelHook {
-        let hook: Hook = Arc::new(hook);
+        let hook: CancelCallback = Arc::new(hook);
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let already = {
             let mut hooks = self.hooks();
@@ -69,7 +69,7 @@ impl CancelToken {
         }
     }
 
-    fn hooks(&self) -> MutexGuard<'_, Vec<(u64, Hook)>> {
+    fn hooks(&self) -> MutexGuard<'_, Vec<(u64, CancelCallback)>> {
         // A panic elsewhere cannot leave the list half-changed.
         self.0.hooks.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,21 +4,21 @@
 //! instead and the smallest rule that would allow it. Nothing of the host is in it: an origin
 //! outside the workspace is cut to its file name.
 
-use jig_policy::{Policy, Reason, Refusal, Resource, Verdict};
+use jig_policy::{Policy, Reason, Refusal, RuleKind, Verdict};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
 use jig_proto::{Denial, offered_rule};
 
 use jig_proto::visible_line_to;
 
 /// What a refusal needs besides the policy's own words.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct DenialContext<'a> {
     pub(crate) policy: &'a Policy,
     /// The table of the configuration that holds the rules.
     pub(crate) table: &'a str,
     /// The root of the workspace on the host, which no tool gets to know.
     pub(crate) root: &'a str,
     /// The resource that was asked for.
-    pub(crate) resource: Resource,
+    pub(crate) resource: RuleKind,
     /// The target as it may be shown.
     pub(crate) target: &'a str,
 }
@@ -39,7 +39,7 @@ pub(crate) fn kind_of(verdict: Verdict, reason: &Reason<'_>) -> ErrorKind {
 pub(crate) fn error_reply(
     kind: ErrorKind,
     refusal: &Refusal,
-    around: &Surroundings<'_>,
+    around: &DenialContext<'_>,
     path: Option<&str>,
 ) -> ErrorReply {
     let mut why = format!(
@@ -71,7 +71,7 @@ pub(crate) fn error_reply(
 }
 
 /// The same refusal, as the result of a call tells it.
-pub(crate) fn denial(refusal: &Refusal, around: &Surroundings<'_>) -> Denial {
+pub(crate) fn denial(refusal: &Refusal, around: &DenialContext<'_>) -> Denial {
     let suggestion = refusal.suggestion.as_ref();
     Denial {
         rule: rule_of(refusal, around.root),
@@ -120,10 +120,10 @@ pub(crate) fn completed(
         return error;
     }
     let (resource, operation) = match method.name().split_once('.') {
-        Some(("http", _)) => (Resource::Net, "reach"),
-        Some(("process", _)) => (Resource::Commands, "run"),
-        Some((_, operation)) => (Resource::Fs, operation),
-        None => (Resource::Fs, method.name()),
+        Some(("http", _)) => (RuleKind::Net, "reach"),
+        Some(("process", _)) => (RuleKind::Commands, "run"),
+        Some((_, operation)) => (RuleKind::Fs, operation),
+        None => (RuleKind::Fs, method.name()),
     };
     error
         .with_wanted(operation, visible_line_to(target, MAX_TARGET))
@@ -155,24 +155,24 @@ pub(crate) fn public_origin<'a>(origin: &'a str, root: &str) -> &'a str {
 }
 
 /// The first few grants, without origins.
-pub(crate) fn grants(policy: &Policy, resource: Resource) -> Vec<String> {
+pub(crate) fn grants(policy: &Policy, resource: RuleKind) -> Vec<String> {
     let mut texts: Vec<String> = match resource {
-        Resource::Fs => {
+        RuleKind::Fs => {
             let rules = policy.fs_rules().iter();
             rules
                 .filter(|rule| !rule.capabilities().is_empty())
                 .map(|rule| format!("{} on `{}`", rule.capabilities(), rule.written()))
                 .collect()
         }
-        Resource::Net => {
+        RuleKind::Net => {
             let rules = policy.net_rules().iter();
             rules
                 .filter(|rule| rule.allow())
                 .map(ToString::to_string)
                 .collect()
         }
-        Resource::Env => policy.env_rules().iter().map(ToString::to_string).collect(),
-        Resource::Commands => {
+        RuleKind::Env => policy.env_rules().iter().map(ToString::to_string).collect(),
+        RuleKind::Commands => {
             let rules = policy.command_rules().unwrap_or_default();
             rules.iter().map(ToString::to_string).collect()
         }

@@ -82,27 +82,28 @@ mod requests;
 mod scrub;
 
 pub use audit::{
-    AuditDecision, AuditEntry, AuditFilter, AuditSink, MAX_LINE, Note, NullSink, OnAuditFailure,
-    RunRecord,
+    AuditDecision, AuditEntry, AuditFilter, AuditNote, AuditSink, MAX_LINE, NullSink,
+    OnAuditFailure, RunRecord,
 };
 #[cfg(unix)]
 pub use audit::{AuditReader, FileSink, FileSinkOptions};
 pub use broker::{Broker, BrokerParts};
 pub use cancel::{CancelHook, CancelToken};
 pub use host_env::HostEnv;
-pub use limits::Limits;
+pub use limits::RequestLimits;
 pub use llm::{Chat, ChatReply, Llm, LlmError, LlmSettings, LlmSettingsError, TokenField, Weights};
 pub use network::{DnsResolver, HttpSettings, Resolver, SystemResolver};
 #[cfg(unix)]
 pub use programs::pending;
 pub use programs::{
-    Commanded, ConfineError, ConfineSettings, Confined, Discover, Door, FoundPreset, Gateway,
-    Intruder, MAX_DENIALS, MAX_GUESSED, Made, Pending, Preset, ProgramEnd, ProgramEnding,
-    ProgramError, ProgramNews, ProgramStart, ProgramStreams, Reach, Refusals, RunningProgram,
-    Suspect, SystemAccess, limit_denial, limit_denial_in, unreached_ports,
+    CommandedProgram, ConfineError, ConfineSettings, Confined, Discover, Door, FoundPreset,
+    Gateway, Intruder, IntruderReport, MAX_DENIALS, MAX_GUESSED, MadePaths, Preset, ProgramEnd,
+    ProgramEnding, ProgramNews, ProgramReach, ProgramStart, ProgramStartError, ProgramStreams,
+    Refusals, RunningProgram, Suspect, SystemAccess, limit_denial, limit_denial_in,
+    unreached_ports,
 };
 pub use requests::{
-    Approvals, Ask, Inquiry, Judged, Listed, Look, Open, OpenFile, Person, ProcessSettings, Scope,
-    Unapproved, Work,
+    ApprovalRequest, ApprovalScope, Approvals, Inquiry, JudgedRequest, ListedName, OpenFile,
+    OpenRequest, PathStat, Person, ProcessSettings, Unapproved, Work,
 };
 pub use scrub::{MIN_SECRET, REDACTED, ScrubStream, Scrubber, Secrets};

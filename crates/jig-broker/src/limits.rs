@@ -1,4 +1,4 @@
-//! [`Limits`]: how much one request may take.
+//! [`RequestLimits`]: how much one request may take.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use jig_proto::Fetch;
 /// How much one request may take. Without them, a tool or a server that it names could fill the
 /// memory of the host or hold its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RequestLimits {
     /// The most content of a file in one message, in bytes. Default: 10 MB. Larger files are read
     /// in ranges.
     pub file_bytes: u64,
@@ -42,7 +42,7 @@ pub struct Limits {
     pub process_wait: Duration,
 }
 
-impl Default for Limits {
+impl Default for RequestLimits {
     fn default() -> Self {
         Self {
             file_bytes: 10_000_000,

@@ -21,13 +21,13 @@ mod wire;
 use std::fmt;
 use std::sync::Arc;
 
-use jig_proto::fsproxy::{Message, QuotaReport, TokenUsage};
+use jig_proto::fsproxy::{LlmMessage, QuotaReport, TokenUsage};
 
 pub use error::LlmError;
 pub use settings::{LlmSettings, LlmSettingsError, TokenField, Weights};
 
-use self::call::Call;
-use self::quota::{Quota, Rates};
+use self::call::LlmCall;
+use self::quota::{Quota, TokenRates};
 use crate::broker::Broker;
 use crate::cancel::CancelToken;
 
@@ -95,10 +95,10 @@ impl Llm {
         self.0.settings.key.as_deref()
     }
 
-    fn rates(&self, model: &str) -> Rates {
+    fn rates(&self, model: &str) -> TokenRates {
         let settings = &self.0.settings;
         let own = settings.model_weights.get(model);
-        Rates::from(*own.unwrap_or(&settings.weights))
+        TokenRates::from(*own.unwrap_or(&settings.weights))
     }
 }
 
@@ -113,7 +113,7 @@ impl fmt::Debug for Llm {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chat {
     /// The conversation; at least one message.
-    pub messages: Vec<Message>,
+    pub messages: Vec<LlmMessage>,
     /// Whether it comes from the top level, which decides about the model (F-072).
     pub is_top_level: bool,
     /// The most tokens of the answer, if less than the settings and the quota allow.
@@ -126,7 +126,7 @@ pub struct Chat {
 
 impl Chat {
     /// A question at the top level, answered in one piece, with the defaults of everything else.
-    pub fn new(messages: Vec<Message>) -> Self {
+    pub fn new(messages: Vec<LlmMessage>) -> Self {
         Self {
             messages,
             is_top_level: true,
@@ -179,7 +179,7 @@ impl Broker {
         if cancel.is_cancelled() {
             return Err(LlmError::Cancelled);
         }
-        let call = Call::new(inner, llm, chat);
+        let call = LlmCall::new(inner, llm, chat);
         let settings = &llm.0.settings;
         let asked = chat.max_tokens.unwrap_or(settings.max_tokens);
         let asked = asked.min(settings.max_tokens);

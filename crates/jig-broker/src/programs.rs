@@ -20,13 +20,13 @@ pub(crate) mod running;
 #[cfg(unix)]
 pub use confine::pending;
 pub use confine::{
-    Commanded, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Intruder, Pending,
-    Preset, Reach, Suspect, SystemAccess,
+    CommandedProgram, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Intruder,
+    IntruderReport, Preset, ProgramReach, Suspect, SystemAccess,
 };
 pub use door::Door;
-pub use explain::{MAX_DENIALS, MAX_GUESSED, Made, limit_denial, limit_denial_in};
+pub use explain::{MAX_DENIALS, MAX_GUESSED, MadePaths, limit_denial, limit_denial_in};
 pub use gateway::{Gateway, Refusals};
 pub use running::{
-    ProgramEnd, ProgramEnding, ProgramError, ProgramNews, ProgramStart, ProgramStreams,
+    ProgramEnd, ProgramEnding, ProgramNews, ProgramStart, ProgramStartError, ProgramStreams,
     RunningProgram, unreached_ports,
 };

@@ -17,7 +17,7 @@ pub(crate) mod process;
 pub(crate) mod work;
 
 pub use approvals::Approvals;
-pub use fs::{Listed, Look, Open, OpenFile};
-pub use inquiry::{Ask, Inquiry, Person, Scope, Unapproved};
+pub use fs::{ListedName, OpenFile, OpenRequest, PathStat};
+pub use inquiry::{ApprovalRequest, ApprovalScope, Inquiry, Person, Unapproved};
 pub use process::ProcessSettings;
-pub use work::{Judged, Work};
+pub use work::{JudgedRequest, Work};

@@ -19,10 +19,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The secrets that were resolved in one call. Clones share them.
 #[derive(Clone, Default)]
-pub struct Secrets(Arc<RwLock<Known>>);
+pub struct Secrets(Arc<RwLock<KnownSecrets>>);
 
 #[derive(Default)]
-struct Known {
+struct KnownSecrets {
     values: Vec<String>,
     /// `None` as long as there is nothing to look for, which is how most calls stay.
     scrubber: Option<Scrubber>,

@@ -13,11 +13,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use jig_broker::{Broker, BrokerParts, Judged};
+use jig_broker::{Broker, BrokerParts, JudgedRequest};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, CommandRule, DefaultAccess, Guards, Origin, Policy, Workspace};
+use jig_policy::{
+    DeclaredAccess, DeclaredCommandRule, DefaultAccess, Guards, Policy, RuleOrigin, Workspace,
+};
 use jig_proto::vfs::{
-    ProcessOutput, ProcessRead, ProcessStart, ProcessStop, Reply, Request, TerminalSize,
+    ProcessOutput, ProcessRead, ProcessStart, ProcessStop, TerminalSize, VfsReply, VfsRequest,
 };
 use jig_proto::{Fetch, View};
 
@@ -32,14 +34,14 @@ fn memory() -> u64 {
 fn broker(root: &Utf8Path) -> Broker {
     let files: Arc<dyn ProjectFiles> = Arc::new(DiskFiles::open(root).unwrap());
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
-    let access = Access {
-        commands: Some(vec![CommandRule {
+    let access = DeclaredAccess {
+        commands: Some(vec![DeclaredCommandRule {
             program: "sh".to_owned(),
             args: None,
             envs: Vec::new(),
-            origin: Origin::line("jig.toml", 1),
+            origin: RuleOrigin::line("jig.toml", 1),
         }]),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let policy = Policy::compile(
         &access,
@@ -53,9 +55,9 @@ fn broker(root: &Utf8Path) -> Broker {
     Broker::new(parts)
 }
 
-fn ask(broker: &Broker, request: &Request<'_>) -> Reply<'static> {
+fn ask(broker: &Broker, request: &VfsRequest<'_>) -> VfsReply<'static> {
     match broker.judge(request) {
-        Judged::Ready(work) => work.perform().unwrap(),
+        JudgedRequest::Ready(work) => work.perform().unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -69,8 +71,8 @@ fn look(broker: &Broker, process: u64, view: View) -> ProcessOutput<'static> {
         },
         ..ProcessRead::new(process)
     };
-    match ask(broker, &Request::ProcessRead(read)) {
-        Reply::Output(output) => output,
+    match ask(broker, &VfsRequest::ProcessRead(read)) {
+        VfsReply::Output(output) => output,
         other => panic!("{other:?}"),
     }
 }
@@ -118,7 +120,7 @@ fn flood(broker: &Broker, script: &str, terminal: Option<TerminalSize>, time: Du
         terminal,
         ..ProcessStart::new("sh")
     };
-    let Reply::Started(started) = ask(broker, &Request::ProcessStart(start)) else {
+    let VfsReply::Started(started) = ask(broker, &VfsRequest::ProcessStart(start)) else {
         panic!("it is allowed");
     };
     let process = started.process;
@@ -135,7 +137,8 @@ fn flood(broker: &Broker, script: &str, terminal: Option<TerminalSize>, time: Du
         );
         jig_testkit::let_pass(Duration::from_millis(50));
     }
-    let Reply::Output(end) = ask(broker, &Request::ProcessStop(ProcessStop { process })) else {
+    let VfsReply::Output(end) = ask(broker, &VfsRequest::ProcessStop(ProcessStop { process }))
+    else {
         panic!("it is a stop");
     };
     assert!(!end.running);

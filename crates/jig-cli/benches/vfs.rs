@@ -23,8 +23,10 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{AuditSink, Broker, BrokerParts, FileSink, FileSinkOptions, NullSink};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-use jig_proto::vfs::{Capabilities, FsRead, Id, Method, Reply, Request, ToolInput, host, tool};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
+use jig_proto::vfs::{
+    Capabilities, FsRead, Id, Method, ToolInput, VfsReply, VfsRequest, host, tool,
+};
 use jig_proto::{Action, Content, Context, Question, ToolError, ToolState};
 use jig_runtime::{CommandLine, Plan, Runtime as _, Session, VfsRuntime};
 use jig_tool::vfs::{Host, HostError, run};
@@ -106,7 +108,7 @@ fn small_reads(root: &Utf8Path, workspace: &Utf8Path) {
 
 /// How many bytes the request for the small file and the answer to it have.
 fn sizes(workspace: &Utf8Path) -> (usize, usize) {
-    let request = Request::FsRead(FsRead {
+    let request = VfsRequest::FsRead(FsRead {
         blob: true,
         ..FsRead::new("small")
     });
@@ -114,8 +116,8 @@ fn sizes(workspace: &Utf8Path) -> (usize, usize) {
     let (mut asked, mut answered) = (Vec::new(), Vec::new());
     tool::write_request(&mut asked, &id, &request);
     let content = std::fs::read_to_string(workspace.join("small")).expect("content");
-    let mut reply = Reply::read(content.as_str());
-    if let Reply::Read(read) = &mut reply {
+    let mut reply = VfsReply::read(content.as_str());
+    if let VfsReply::Read(read) = &mut reply {
         read.etag = Some(
             jig_files::ContentHash::of(content.as_bytes())
                 .to_string()
@@ -296,7 +298,7 @@ impl Tool {
         let lookup = Workspace::new(workspace, FilesLookup(Arc::clone(&files)));
         let default = DefaultAccess::READ_ONLY;
         let policy = Policy::compile(
-            &Access::default(),
+            &DeclaredAccess::default(),
             default,
             &Guards::of_workspace(),
             &lookup,

@@ -58,14 +58,14 @@ pub(crate) use self::sh::ShArgs;
 )]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// Options of every command.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// The workspace [default: the nearest folder upward with a jig.toml, else with .git]
     #[arg(short = 'C', long, value_name = "DIR", global = true, help_heading = GLOBAL)]
     pub(crate) workspace: Option<Utf8PathBuf>,
@@ -89,7 +89,7 @@ pub(crate) struct Global {
     pub(crate) color: Color,
 }
 
-impl Global {
+impl GlobalArgs {
     /// The workspace and the settings that they choose.
     pub(crate) fn selection(&self) -> Selection {
         Selection {
@@ -114,7 +114,7 @@ pub(crate) enum Color {
 
 /// How the actions of a stateful tool are told to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum ActionsForm {
     /// One tool with a parameter `action`; every provider takes it
     Flat,
     /// One tool for each action; every provider takes it
@@ -124,7 +124,7 @@ pub(crate) enum Form {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Write a first jig.toml: three questions
     #[command(after_help = INIT_HELP)]
     Init(InitArgs),
@@ -138,7 +138,7 @@ pub(crate) enum Command {
         name: Option<String>,
         /// Print what a model provider is given, as JSON: the name, the description and the schema
         #[arg(long, value_name = "FORM")]
-        schema: Option<Form>,
+        schema: Option<ActionsForm>,
     },
     /// Show the rules of a tool, or ask what they say
     #[command(subcommand, after_help = POLICY_HELP)]
@@ -361,7 +361,7 @@ pub(crate) struct FetchArgs {
 pub(crate) struct LookArgs {
     /// Which part of the output
     #[arg(long, default_value = "new")]
-    pub(crate) view: Part,
+    pub(crate) view: ViewChoice,
     /// What is new counts from here: the `seq` of an earlier report
     #[arg(long, value_name = "N")]
     pub(crate) after_seq: Option<u64>,
@@ -371,7 +371,7 @@ pub(crate) struct LookArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Part {
+pub(crate) enum ViewChoice {
     /// What came since the last look
     New,
     /// What a person would see now
@@ -529,7 +529,7 @@ pub(crate) struct SuggestArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum ColorWhen {
     /// If jig is used at one
     Auto,
     /// Always
@@ -551,7 +551,7 @@ pub(crate) struct LogArgs {
     pub(crate) tool: Option<String>,
     /// Only this answer
     #[arg(long)]
-    pub(crate) decision: Option<Decided>,
+    pub(crate) decision: Option<DecisionFilter>,
     /// Not before: 10m, 2h, 3d ago, or a time in UTC: 2026-11-15, 2026-11-15T09:30:00Z
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
@@ -561,7 +561,7 @@ pub(crate) struct LogArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Decided {
+pub(crate) enum DecisionFilter {
     /// It was done.
     Allow,
     /// It was refused.
@@ -715,7 +715,7 @@ pub(crate) enum PolicyCommand {
         #[arg(long)]
         exit_code: bool,
         #[command(subcommand)]
-        question: Question,
+        question: AccessQuestion,
     },
 }
 
@@ -729,7 +729,7 @@ Paths are relative to the workspace, as tools write them.";
 
 /// What a tool may be asked about.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Question {
+pub(crate) enum AccessQuestion {
     /// Read a file, or list a directory
     Read {
         /// Relative to the workspace

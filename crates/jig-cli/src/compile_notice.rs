@@ -13,13 +13,13 @@ use crate::output::remark;
 /// While it lives, what takes long to compile is told on stderr, each component once.
 ///
 /// It is a whole line, and nothing is taken back: a question may come right after it.
-pub(crate) struct Watch {
+pub(crate) struct CompileWatch {
     /// Dropped to end the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Watch {
+impl CompileWatch {
     /// Watches. Without a thread to be had nothing is told, which harms nobody.
     pub(crate) fn over(runtime: &WasmRuntime) -> Self {
         let patience = match io::stderr().is_terminal() {
@@ -60,7 +60,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for CompileWatch {
     fn drop(&mut self) {
         self.stop.take();
         if let Some(thread) = self.thread.take() {

@@ -7,7 +7,7 @@ use jig_proto::visible_lines;
 use jig_sandbox::Exit;
 use serde_json::json;
 
-use crate::output::Output;
+use crate::output::CliOutput;
 
 /// How a command ended, when nothing failed.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) enum Done {
 }
 
 /// Prints what failed, if anything, and picks the exit code.
-pub(crate) fn code(result: anyhow::Result<Done>, out: &mut Output) -> ExitCode {
+pub(crate) fn code(result: anyhow::Result<Done>, out: &mut CliOutput) -> ExitCode {
     let error = match result {
         Ok(Done::Ok) => return ExitCode::SUCCESS,
         Ok(Done::Bad) => return ExitCode::from(1),
@@ -57,12 +57,12 @@ fn passed(exit: Exit) -> ExitCode {
 }
 
 /// Prints what failed, and picks the exit code.
-fn failed(error: &anyhow::Error, out: &mut Output) -> ExitCode {
+fn failed(error: &anyhow::Error, out: &mut CliOutput) -> ExitCode {
     if is_broken_pipe(error) {
         // Whoever read our output has seen enough.
         return ExitCode::SUCCESS;
     }
-    if let Some(errors) = error.downcast_ref::<jig_config::Errors>() {
+    if let Some(errors) = error.downcast_ref::<jig_config::ConfigErrors>() {
         out.config_errors(errors);
         return ExitCode::from(3);
     }

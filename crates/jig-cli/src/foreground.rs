@@ -12,29 +12,29 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8PathBuf;
-use jig_broker::{ConfineError, ProgramError};
+use jig_broker::{ConfineError, ProgramStartError};
 use jig_engine::CommandError;
 use jig_project::{audit_log, locate};
 use jig_proto::hint;
 use jig_runtime::StartError;
 use jig_sandbox::{
-    Bytes, Child, Enforce, Enforcement, Exit, Limit, Limits, Profile, SpawnError, SpawnRequest,
-    Stdio, Tier,
+    ByteSize, Child, Enforce, Enforcement, Exit, ProcessLimit, ProcessLimits, Profile, SpawnError,
+    SpawnRequest, Stdio, Tier,
 };
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::{Handle, Signals};
 
-use self::relay::Relay;
-use crate::args::{HoldArgs, When};
+use self::relay::TerminalRelay;
+use crate::args::{ColorWhen, HoldArgs};
 use crate::limits;
-use crate::output::Output;
+use crate::output::CliOutput;
 use crate::terminal;
 
 /// The place of a command that is about to start.
 pub(crate) struct Foreground {
     signals: Signals,
-    terminal: Option<Terminal>,
+    terminal: Option<CommandTerminal>,
 }
 
 /// The streams that a command gets.
@@ -56,28 +56,28 @@ impl CommandStreams {
 }
 
 /// A terminal for the command.
-struct Terminal {
-    relay: Relay,
+struct CommandTerminal {
+    relay: TerminalRelay,
     /// The command's end, until it is handed over.
     end: Option<OwnedFd>,
 }
 
 impl Foreground {
     /// Makes the place ready. From here on no signal is lost, so this comes before the start.
-    pub(crate) fn open(pty: When) -> anyhow::Result<Self> {
+    pub(crate) fn open(pty: ColorWhen) -> anyhow::Result<Self> {
         let signals = Signals::new(FORWARDED).context(NO_SIGNALS)?;
         let has_terminal = match pty {
-            When::Auto => terminal::is_at_hand(),
-            When::Always => true,
-            When::Never => false,
+            ColorWhen::Auto => terminal::is_at_hand(),
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
         };
         let mut terminal = None;
         if has_terminal {
             for signal in relay::OF_TERMINAL {
                 signals.handle().add_signal(signal).context(NO_SIGNALS)?;
             }
-            let (relay, end) = Relay::open()?;
-            terminal = Some(Terminal {
+            let (relay, end) = TerminalRelay::open()?;
+            terminal = Some(CommandTerminal {
                 relay,
                 end: Some(end),
             });
@@ -185,17 +185,17 @@ pub(crate) fn not_started(error: CommandError, profile: &Profile) -> anyhow::Err
             let what = "the command was not started, because the log cannot be written";
             anyhow!(audit_log::no_log()).context(format!("{what}: {error}"))
         }
-        CommandError::Start(ProgramError::Spawn(SpawnError::Confinement { reason, .. })) => {
-            not_held_as(&reason, Some(profile))
-        }
+        CommandError::Start(ProgramStartError::Spawn(SpawnError::Confinement {
+            reason, ..
+        })) => not_held_as(&reason, Some(profile)),
         // The exit code is chosen by what kind of error this is.
-        CommandError::Start(ProgramError::Spawn(error)) => error.into(),
+        CommandError::Start(ProgramStartError::Spawn(error)) => error.into(),
         error => error.into(),
     }
 }
 
 /// Says that the end of a command is not in the log, if it is not.
-pub(crate) fn tell_unlogged(unlogged: Option<&io::Error>, out: &mut Output) {
+pub(crate) fn tell_unlogged(unlogged: Option<&io::Error>, out: &mut CliOutput) {
     if let Some(error) = unlogged {
         out.note(&format!(
             "jig: how the command ended is not in the log, which cannot be written: {error}"
@@ -231,7 +231,7 @@ fn not_held_as(reason: &str, profile: Option<&Profile>) -> anyhow::Error {
 }
 
 /// Says what of the confinement of a command this machine does not enforce.
-pub(crate) fn tell_gaps(child: &Child, out: &mut Output) {
+pub(crate) fn tell_gaps(child: &Child, out: &mut CliOutput) {
     for rule in &child.status.unheld {
         out.note(&format!("jig: {rule}"));
     }
@@ -257,31 +257,32 @@ pub(crate) fn tell_gaps(child: &Child, out: &mut Output) {
 }
 
 /// The limits that a command which ended like this came up against, of those that it was held to.
-pub(crate) fn reached(child: &Child, exit: Exit, tree: &Limits) -> Vec<Limit> {
+pub(crate) fn reached(child: &Child, exit: Exit, tree: &ProcessLimits) -> Vec<ProcessLimit> {
     let mut reached = child.reached();
     // The sandbox sees how the command itself ended, not a program that a shell ran for it.
     let by_a_shell = Exit::Exited {
         code: 128 + SIGXFSZ,
     };
-    if exit == by_a_shell && tree.file_size.is_some() && !reached.contains(&Limit::FileSize) {
-        reached.push(Limit::FileSize);
+    if exit == by_a_shell && tree.file_size.is_some() && !reached.contains(&ProcessLimit::FileSize)
+    {
+        reached.push(ProcessLimit::FileSize);
     }
     reached
 }
 
 /// The limits that a command came up against.
-pub(crate) struct Used {
+pub(crate) struct UsedLimits {
     /// Its time, if that ended it.
     pub(crate) time: Option<Duration>,
     /// Others.
-    pub(crate) reached: Vec<Limit>,
+    pub(crate) reached: Vec<ProcessLimit>,
     /// How high those were.
-    pub(crate) tree: Limits,
+    pub(crate) tree: ProcessLimits,
 }
 
-impl Used {
+impl UsedLimits {
     /// Says them, each with the way to allow more. Tells whether one of them ended the command.
-    pub(crate) fn tell(&self, out: &mut Output) -> bool {
+    pub(crate) fn tell(&self, out: &mut CliOutput) -> bool {
         if let Some(time) = self.time {
             out.note(&format!(
                 "jig: the command ran longer than {} and was ended; allow more with --time {}s",
@@ -291,13 +292,13 @@ impl Used {
         }
         let mut ended = self.time.is_some();
         for limit in &self.reached {
-            ended |= matches!(limit, Limit::Memory);
+            ended |= matches!(limit, ProcessLimit::Memory);
             let height = self.tree.height(*limit).unwrap_or(0);
             let higher = height.saturating_mul(2);
             let flag = match limit {
-                Limit::Tasks => format!("--processes {higher}"),
-                Limit::Descriptors => format!("--descriptors {higher}"),
-                Limit::Memory => format!("--memory {}", size(higher)),
+                ProcessLimit::Tasks => format!("--processes {higher}"),
+                ProcessLimit::Descriptors => format!("--descriptors {higher}"),
+                ProcessLimit::Memory => format!("--memory {}", size(higher)),
                 _ => format!("--file-size {}", size(higher)),
             };
             let told = limit.told(height);
@@ -345,7 +346,7 @@ fn watch(
     time: Option<Duration>,
 ) -> anyhow::Result<(Exit, bool)> {
     thread::scope(|scope| {
-        let listening = Listening(signals.handle());
+        let listening = ListenerGuard(signals.handle());
         scope.spawn(move || {
             for signal in signals.forever() {
                 child.signal(signal);
@@ -366,9 +367,9 @@ fn watch(
 }
 
 /// Ends a listening thread when it goes out of scope, however that happens.
-pub(crate) struct Listening(pub(crate) Handle);
+pub(crate) struct ListenerGuard(pub(crate) Handle);
 
-impl Drop for Listening {
+impl Drop for ListenerGuard {
     fn drop(&mut self) {
         self.0.close();
     }
@@ -376,7 +377,7 @@ impl Drop for Listening {
 
 /// A size as a flag takes it.
 fn size(bytes: u64) -> String {
-    match Bytes(bytes).to_string().split_once(' ') {
+    match ByteSize(bytes).to_string().split_once(' ') {
         Some((count, unit)) if unit != "bytes" => format!("{count}{unit}"),
         _ => bytes.to_string(),
     }

@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 static ASKING: AtomicBool = AtomicBool::new(false);
 
 /// What signals do to a call.
-pub(crate) struct Tokens {
+pub(crate) struct InterruptTokens {
     /// Cancelled by the first SIGINT, SIGTERM or SIGHUP: the tool is asked to end.
     pub(crate) cancel: CancelToken,
     /// Cancelled by the second: the tool is killed.
@@ -20,9 +20,9 @@ pub(crate) struct Tokens {
 }
 
 /// Listens for signals. The third one ends the program, and with it, at once, every tool that it runs.
-pub(crate) fn tokens() -> anyhow::Result<Tokens> {
+pub(crate) fn tokens() -> anyhow::Result<InterruptTokens> {
     let (cancel, kill) = (CancelToken::new(), CancelToken::new());
-    let tokens = Tokens {
+    let tokens = InterruptTokens {
         cancel: cancel.clone(),
         kill: kill.clone(),
     };
@@ -47,15 +47,15 @@ pub(crate) fn tokens() -> anyhow::Result<Tokens> {
 }
 
 /// Notes that a person is asked, until the guard is dropped.
-pub(crate) fn asking() -> Asking {
+pub(crate) fn asking() -> QuestionGuard {
     ASKING.store(true, Ordering::SeqCst);
-    Asking
+    QuestionGuard
 }
 
 /// While it lives, a person is asked.
-pub(crate) struct Asking;
+pub(crate) struct QuestionGuard;
 
-impl Drop for Asking {
+impl Drop for QuestionGuard {
     fn drop(&mut self) {
         ASKING.store(false, Ordering::SeqCst);
     }

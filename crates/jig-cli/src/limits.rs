@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jig_config::{ProtocolLimits, SandboxLimits};
 pub(crate) use jig_project::{age, time};
-use jig_sandbox::Bytes;
+use jig_sandbox::ByteSize;
 use serde_json::{Value as Json, json};
 
 /// All that are set, in one line.
@@ -14,15 +14,15 @@ pub(crate) fn listed(limits: &SandboxLimits) -> String {
         limits.time.map(|limit| format!("{} of time", time(limit))),
         limits
             .memory
-            .map(|limit| format!("{} of memory", Bytes(limit))),
+            .map(|limit| format!("{} of memory", ByteSize(limit))),
         counted(limits.processes, "processes and threads"),
         limits
             .file_size
-            .map(|limit| format!("files of {}", Bytes(limit))),
+            .map(|limit| format!("files of {}", ByteSize(limit))),
         counted(limits.descriptors, "descriptors"),
         limits
             .output
-            .map(|limit| format!("{} of output", Bytes(limit))),
+            .map(|limit| format!("{} of output", ByteSize(limit))),
     ];
     let protocol = protocol(&limits.protocol).into_iter();
     let protocol = protocol.map(|(name, limit)| format!("`{name}` {limit}"));
@@ -54,7 +54,7 @@ fn protocol(limits: &ProtocolLimits) -> Vec<(&'static str, String)> {
         limit => time(limit),
     };
     let times = times.map(|(name, limit)| Some((name, shown(limit?))));
-    let sizes = sizes.map(|(name, limit)| Some((name, Bytes(limit?).to_string())));
+    let sizes = sizes.map(|(name, limit)| Some((name, ByteSize(limit?).to_string())));
     times.into_iter().chain(sizes).flatten().collect()
 }
 

@@ -12,13 +12,13 @@ use serde_json::Value as Json;
 use crate::args::Color;
 
 /// Where a command prints to.
-pub(crate) struct Output {
+pub(crate) struct CliOutput {
     json: bool,
     choice: ColorChoice,
     stdout: AutoStream<io::Stdout>,
 }
 
-impl Output {
+impl CliOutput {
     pub(crate) fn new(json: bool, color: Color) -> Self {
         let choice = match color {
             Color::Auto => AutoStream::choice(&io::stdout()),
@@ -104,7 +104,7 @@ impl Output {
     }
 
     /// Prints what is wrong with the configuration.
-    pub(crate) fn config_errors(&mut self, errors: &jig_config::Errors) {
+    pub(crate) fn config_errors(&mut self, errors: &jig_config::ConfigErrors) {
         if self.json {
             self.error_json(&serde_json::json!({ "valid": false, "problems": errors.to_json() }));
             return;

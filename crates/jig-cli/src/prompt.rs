@@ -23,7 +23,7 @@ use crate::interrupt;
 use crate::output::{BOLD, DIM, YELLOW, remark};
 
 /// The person at the terminal, or the answers that they gave in advance.
-pub(crate) struct Terminal {
+pub(crate) struct PromptTerminal {
     /// Yes to whether a tool may run, and to its own yes/no questions. Never to access.
     yes: bool,
     tty: Option<(BufReader<File>, AutoStream<File>)>,
@@ -35,7 +35,7 @@ pub(crate) struct Terminal {
     by_yes: bool,
 }
 
-impl Terminal {
+impl PromptTerminal {
     /// `None` if there is nobody to ask and nothing was answered in advance.
     pub(crate) fn open(yes: bool, interactive: bool) -> Option<Self> {
         let tty = if interactive { open_tty() } else { None };
@@ -233,7 +233,7 @@ impl Terminal {
     }
 }
 
-impl Asker for Terminal {
+impl Asker for PromptTerminal {
     fn ask(&mut self, ask: &Ask<'_>) -> Answer {
         let is_yes_no = matches!(ask.question.prompt(), Prompt::YesNo);
         self.by_yes = self.yes && is_yes_no && !is_for_eyes(ask.about);

@@ -4,17 +4,17 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Context;
 use jig_proto::{HandleReport, ToolError, ToolState, hint, visible_lines};
-use jig_station::protocol::{Asked, News, Told};
+use jig_station::protocol::{HandleResult, StationNotice, StationQuestion};
 use serde_json::Value as Json;
 
 use crate::diff;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW};
+use crate::output::{BOLD, CliOutput, DIM, GREEN, RED, YELLOW};
 
 /// Prints one report, as it came from a station. The end tells whether the tool has failed.
-pub(crate) fn show(told: Told, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn show(told: HandleResult, out: &mut CliOutput) -> anyhow::Result<Done> {
     let mut report = told.value;
-    let read = Read::of(report.clone())?;
+    let read = StationReport::of(report.clone())?;
     if out.is_json() {
         let notices = told.notices.into_iter().map(|news| news.notice);
         let notices: Vec<Json> = notices.collect();
@@ -30,7 +30,7 @@ pub(crate) fn show(told: Told, out: &mut Output) -> anyhow::Result<Done> {
 }
 
 /// Prints several.
-pub(crate) fn show_all(told: Told, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn show_all(told: HandleResult, out: &mut CliOutput) -> anyhow::Result<Done> {
     let reports = read_all(&told)?;
     if out.is_json() {
         out.json(&told.value)?;
@@ -48,13 +48,15 @@ pub(crate) fn show_all(told: Told, out: &mut Output) -> anyhow::Result<Done> {
 }
 
 /// The reports in what a station told.
-pub(crate) fn read_all(told: &Told) -> anyhow::Result<Vec<Read>> {
+pub(crate) fn read_all(told: &HandleResult) -> anyhow::Result<Vec<StationReport>> {
     let reports = told.value.as_array().into_iter().flatten();
-    reports.map(|report| Read::of(report.clone())).collect()
+    reports
+        .map(|report| StationReport::of(report.clone()))
+        .collect()
 }
 
 /// Prints what else there is to tell.
-pub(crate) fn tell(notices: &[News], out: &mut Output) {
+pub(crate) fn tell(notices: &[StationNotice], out: &mut CliOutput) {
     for news in notices.iter().take(MOST_NEWS) {
         out.note(&format!("jig: {}", news.text));
     }
@@ -68,13 +70,13 @@ pub(crate) fn tell(notices: &[News], out: &mut Output) {
 }
 
 /// A report of a station.
-pub(crate) struct Read {
+pub(crate) struct StationReport {
     pub(crate) report: HandleReport,
     /// The question that it shows, if its tool waits.
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<StationQuestion>,
 }
 
-impl Read {
+impl StationReport {
     /// A report, and what belongs to its question.
     pub(crate) fn of(mut value: Json) -> anyhow::Result<Self> {
         let mut take = |name: &str| {
@@ -92,7 +94,7 @@ impl Read {
                     serde_json::from_value(tool),
                 );
                 match parts {
-                    (Ok(number), Ok(by), Ok(tool)) => Some(Asked {
+                    (Ok(number), Ok(by), Ok(tool)) => Some(StationQuestion {
                         number,
                         by,
                         tool,
@@ -115,8 +117,8 @@ fn done(report: &HandleReport) -> Done {
 }
 
 /// Prints a report for a person.
-pub(crate) fn print(read: &Read, out: &mut Output) -> anyhow::Result<()> {
-    let Read { report, asked } = read;
+pub(crate) fn print(read: &StationReport, out: &mut CliOutput) -> anyhow::Result<()> {
+    let StationReport { report, asked } = read;
     let id = &report.id;
     let (style, state) = match &report.state {
         ToolState::Running { .. } => (GREEN, "running"),
@@ -157,8 +159,8 @@ pub(crate) fn print(read: &Read, out: &mut Output) -> anyhow::Result<()> {
 
 /// Prints why a tool failed. What a program printed is shown as it printed it, and not as the JSON in which
 /// models are told of it (J-014).
-pub(crate) fn failure(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {
-    let failed = Failed::of(error);
+pub(crate) fn failure(error: &ToolError, out: &mut CliOutput) -> anyhow::Result<()> {
+    let failed = ToolErrorParts::of(error);
     said(&failed.stdout, out)?;
     if !failed.stderr.is_empty() {
         out.note(failed.stderr.trim_end_matches('\n'));
@@ -171,14 +173,14 @@ pub(crate) fn failure(error: &ToolError, out: &mut Output) -> anyhow::Result<()>
 
 /// The error of a tool, taken apart.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Failed<'e> {
+struct ToolErrorParts<'e> {
     message: String,
     causes: Vec<&'e str>,
     stdout: String,
     stderr: String,
 }
 
-impl<'e> Failed<'e> {
+impl<'e> ToolErrorParts<'e> {
     fn of(error: &'e ToolError) -> Self {
         let mut failed = Self::default();
         for cause in &error.trace {
@@ -218,7 +220,7 @@ fn printed(message: &str) -> Option<[String; 3]> {
 }
 
 /// What a tool says. It must not steer the terminal.
-fn said(text: &str, out: &mut Output) -> anyhow::Result<()> {
+fn said(text: &str, out: &mut CliOutput) -> anyhow::Result<()> {
     if text.is_empty() {
         return Ok(());
     }
@@ -230,7 +232,7 @@ fn said(text: &str, out: &mut Output) -> anyhow::Result<()> {
 }
 
 /// Shows a question, whose it is, and the command that answers it.
-fn ask(id: &str, asked: &Asked, out: &mut Output) -> anyhow::Result<()> {
+fn ask(id: &str, asked: &StationQuestion, out: &mut CliOutput) -> anyhow::Result<()> {
     let (who, text) = (asked.lead_in(), asked.text());
     let mut shown = format!("{YELLOW}?{YELLOW:#} {who}: {BOLD}{text}{BOLD:#}\n");
     if let Some(context) = &asked.question.context {

@@ -8,14 +8,14 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsi
 
 /// While it lives, keys reach jig one by one and as they are, and nothing is echoed. When it goes, also by
 /// a panic, the terminal is as it was before.
-pub(crate) struct Raw {
+pub(crate) struct RawTerminal {
     before: Termios,
     /// What is printed when it goes.
     farewell: &'static str,
     is_raw: bool,
 }
 
-impl Raw {
+impl RawTerminal {
     /// Begins, if standard input is a terminal. `greeting` is printed, and `farewell` at the end.
     pub(crate) fn enter(greeting: &str, farewell: &'static str) -> io::Result<Self> {
         let mut raw = Self {
@@ -47,7 +47,7 @@ impl Raw {
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
         let _ = print(self.farewell);
         self.suspend();

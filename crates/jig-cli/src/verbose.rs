@@ -31,7 +31,7 @@ pub(crate) fn install(flags: u8) {
     };
     match targets {
         Ok(targets) => {
-            let lines = Lines {
+            let lines = EventPrinter {
                 start: Instant::now(),
             };
             let subscriber = tracing_subscriber::registry().with(lines.with_filter(targets));
@@ -70,13 +70,13 @@ fn parse(filter: &str) -> Result<Targets, String> {
 }
 
 /// Writes each event as one line.
-struct Lines {
+struct EventPrinter {
     start: Instant,
 }
 
-impl<S: Subscriber> Layer<S> for Lines {
+impl<S: Subscriber> Layer<S> for EventPrinter {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut text = Text::default();
+        let mut text = EventText::default();
         event.record(&mut text);
         let metadata = event.metadata();
         let line = format!(
@@ -96,13 +96,13 @@ impl<S: Subscriber> Layer<S> for Lines {
 
 /// An event in words.
 #[derive(Default)]
-struct Text {
+struct EventText {
     message: String,
     /// Each with a space before it.
     fields: String,
 }
 
-impl Visit for Text {
+impl Visit for EventText {
     /// Text comes here, too, and is then quoted, with everything escaped that does not show.
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let _ = match field.name() {

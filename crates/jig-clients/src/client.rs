@@ -5,12 +5,12 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueEnum;
-use jig_project::Environment;
+use jig_project::CommandEnvironment;
 use serde_json::{Value as Json, json};
 
 /// A program through which people use agents, and which can start MCP servers for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Client {
+pub enum AgentClient {
     /// Claude Code
     ClaudeCode,
     /// Codex: the CLI, the app and the IDE extension
@@ -24,7 +24,7 @@ pub enum Client {
     Zed,
 }
 
-impl Client {
+impl AgentClient {
     /// All of them.
     pub const ALL: [Self; 5] = [
         Self::ClaudeCode,
@@ -68,7 +68,7 @@ impl Client {
     }
 
     /// Its file in the settings of the user; `None` without a home.
-    pub fn user_file(self, env: &Environment) -> Option<Utf8PathBuf> {
+    pub fn user_file(self, env: &CommandEnvironment) -> Option<Utf8PathBuf> {
         let home = env.path("HOME");
         let below = |path: &str| home.as_ref().map(|home| home.join(path));
         let config = || env.path("XDG_CONFIG_HOME").or_else(|| below(".config"));
@@ -90,7 +90,10 @@ impl Client {
     }
 
     /// Programs and folders that are there if it is installed.
-    pub fn traces(self, env: &Environment) -> (&'static [&'static str], Option<Utf8PathBuf>) {
+    pub fn traces(
+        self,
+        env: &CommandEnvironment,
+    ) -> (&'static [&'static str], Option<Utf8PathBuf>) {
         let program: &[&str] = match self {
             Self::ClaudeCode => &["claude"],
             Self::Codex => &["codex"],
@@ -129,7 +132,7 @@ impl Client {
     }
 
     /// The entry that starts a server.
-    pub fn starts(self, command: &str, args: &[String], env: &Environment) -> Json {
+    pub fn starts(self, command: &str, args: &[String], env: &CommandEnvironment) -> Json {
         match self {
             Self::ClaudeCode | Self::VsCode => {
                 json!({ "type": "stdio", "command": command, "args": args })

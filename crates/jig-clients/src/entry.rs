@@ -1,15 +1,15 @@
-//! [`Entry`]: a server among those of a client, looked for in a file and put into it.
+//! [`ServerEntry`]: a server among those of a client, looked for in a file and put into it.
 
 use std::fmt;
 
 use serde_json::{Value as Json, json};
 
 use super::{jsonc, toml};
-use crate::client::Client;
+use crate::client::AgentClient;
 
 /// A server, as a client has it among its servers.
 #[derive(Debug)]
-pub struct Entry {
+pub struct ServerEntry {
     /// Its name.
     pub name: String,
     /// What is written under the name.
@@ -18,7 +18,7 @@ pub struct Entry {
     pub input: Option<Json>,
 }
 
-impl Entry {
+impl ServerEntry {
     /// Whether what is written says at least what this entry says. What somebody added to it is theirs.
     pub fn is_within(&self, written: &Json) -> bool {
         let wanted = self.value.as_object().into_iter().flatten();
@@ -31,7 +31,7 @@ impl Entry {
 
 /// What a file has under the name of the entry.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ExistingEntry {
     /// Nothing.
     Missing,
     /// This entry.
@@ -42,7 +42,7 @@ pub enum Found {
 
 /// What is wrong with a file, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct SettingsSyntaxError {
     /// The line, from 1.
     pub line: usize,
     /// The column, from 1.
@@ -50,7 +50,7 @@ pub struct Fault {
     what: String,
 }
 
-impl Fault {
+impl SettingsSyntaxError {
     /// At a byte of a text.
     pub fn at(text: &str, at: usize, what: impl Into<String>) -> Self {
         let before = text.get(..at).unwrap_or(text);
@@ -63,7 +63,7 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SettingsSyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -73,22 +73,26 @@ impl fmt::Display for Fault {
     }
 }
 
-impl Client {
+impl AgentClient {
     /// What a file has under the name of an entry.
-    pub fn find(self, text: &str, entry: &Entry) -> Result<Found, Fault> {
+    pub fn find(
+        self,
+        text: &str,
+        entry: &ServerEntry,
+    ) -> Result<ExistingEntry, SettingsSyntaxError> {
         if self == Self::Codex {
             return toml::find(text, self.servers(), entry);
         }
         let document = jsonc::Document::parse(text)?;
         Ok(match document.get(&[self.servers(), &entry.name])? {
-            None => Found::Missing,
-            Some((value, _)) if entry.is_within(&value) => Found::Same,
-            Some((_, text)) => Found::Other(text.to_owned()),
+            None => ExistingEntry::Missing,
+            Some((value, _)) if entry.is_within(&value) => ExistingEntry::Same,
+            Some((_, text)) => ExistingEntry::Other(text.to_owned()),
         })
     }
 
     /// The text of a file with an entry in it, and all else as it was.
-    pub fn edit(self, text: &str, entry: &Entry) -> Result<String, Fault> {
+    pub fn edit(self, text: &str, entry: &ServerEntry) -> Result<String, SettingsSyntaxError> {
         let (before, after, edited);
         if self == Self::Codex {
             edited = toml::edit(text, self.servers(), entry)?;
@@ -109,14 +113,14 @@ impl Client {
             false => {
                 let what =
                     "the entry cannot be added without changing something else: add it by hand";
-                Err(Fault::at(text, 0, what))
+                Err(SettingsSyntaxError::at(text, 0, what))
             }
         }
     }
 }
 
 /// The text with a value to be asked for, unless it has one of that name.
-fn with_input(text: &str, input: &Json) -> Result<String, Fault> {
+fn with_input(text: &str, input: &Json) -> Result<String, SettingsSyntaxError> {
     let document = jsonc::Document::parse(text)?;
     let inputs = document.get(&["inputs"])?.map(|(inputs, _)| inputs);
     if has_input(inputs.as_ref(), input) {
@@ -131,7 +135,7 @@ fn has_input(inputs: Option<&Json>, input: &Json) -> bool {
 }
 
 /// What a file has to say once the entry is in it.
-fn expected(before: Option<Json>, servers: &str, entry: &Entry) -> Json {
+fn expected(before: Option<Json>, servers: &str, entry: &ServerEntry) -> Json {
     let mut all = before.unwrap_or_else(|| json!({}));
     if !all[servers].is_object() {
         all[servers] = json!({});

@@ -9,14 +9,14 @@ use std::ops::Range;
 
 use serde_json::Value as Json;
 
-use super::entry::Fault;
+use super::entry::SettingsSyntaxError;
 
 /// A file's text, and what it says.
 #[derive(Debug)]
 pub struct Document<'a> {
     text: &'a str,
     /// `None` if there is nothing but space and comments.
-    root: Option<Node>,
+    root: Option<JsoncNode>,
 }
 
 /// A change to a text: what stands at `at` becomes `text`.
@@ -30,29 +30,29 @@ pub struct Splice {
 
 /// A value, and where it stands.
 #[derive(Debug)]
-struct Node {
+struct JsoncNode {
     span: Range<usize>,
-    kind: Kind,
+    kind: JsoncValue,
 }
 
 #[derive(Debug)]
-enum Kind {
-    Object(Vec<Member>, Tail),
-    Array(Vec<Node>, Tail),
+enum JsoncValue {
+    Object(Vec<JsoncMember>, JsoncListEnd),
+    Array(Vec<JsoncNode>, JsoncListEnd),
     Plain(Json),
 }
 
 #[derive(Debug)]
-struct Member {
+struct JsoncMember {
     key: String,
     /// Where the key begins.
     at: usize,
-    value: Node,
+    value: JsoncNode,
 }
 
 /// What comes after the last item of an object or array.
 #[derive(Debug, Clone, Copy)]
-struct Tail {
+struct JsoncListEnd {
     /// Whether a comma does.
     comma: bool,
     /// The end of the last thing before the closing bracket that is not space.
@@ -61,18 +61,18 @@ struct Tail {
 
 impl<'a> Document<'a> {
     /// Reads a text.
-    pub fn parse(text: &'a str) -> Result<Self, Fault> {
+    pub fn parse(text: &'a str) -> Result<Self, SettingsSyntaxError> {
         let root = parse::document(text)?;
         Ok(Self { text, root })
     }
 
     /// All that it says; `None` if it says nothing.
     pub fn value(&self) -> Option<Json> {
-        self.root.as_ref().map(Node::value)
+        self.root.as_ref().map(JsoncNode::value)
     }
 
     /// The value at a path of keys, and its text.
-    pub fn get(&self, path: &[&str]) -> Result<Option<(Json, &'a str)>, Fault> {
+    pub fn get(&self, path: &[&str]) -> Result<Option<(Json, &'a str)>, SettingsSyntaxError> {
         let mut node = match &self.root {
             Some(root) => root,
             None => return Ok(None),
@@ -88,7 +88,7 @@ impl<'a> Document<'a> {
 
     /// Puts a value at a path of keys: in place of the one that is there, else as the last one of the
     /// deepest object that is there.
-    pub fn set(&self, path: &[&str], value: &Json) -> Result<Vec<Splice>, Fault> {
+    pub fn set(&self, path: &[&str], value: &Json) -> Result<Vec<Splice>, SettingsSyntaxError> {
         let Some(mut node) = self.root.as_ref() else {
             return Ok(vec![self.begin(path, value)]);
         };
@@ -108,7 +108,7 @@ impl<'a> Document<'a> {
     }
 
     /// Puts a value at the end of the array at a key of the root, which is made if it is missing.
-    pub fn push(&self, key: &str, value: &Json) -> Result<Vec<Splice>, Fault> {
+    pub fn push(&self, key: &str, value: &Json) -> Result<Vec<Splice>, SettingsSyntaxError> {
         let list = Json::Array(vec![value.clone()]);
         let Some(root) = &self.root else {
             return Ok(vec![self.begin(&[key], &list)]);
@@ -116,15 +116,19 @@ impl<'a> Document<'a> {
         match self.member(root, key)? {
             None => Ok(self.add(root, Some(key), &list)),
             Some(member) => match member.value.kind {
-                Kind::Array(..) => Ok(self.add(&member.value, None, value)),
+                JsoncValue::Array(..) => Ok(self.add(&member.value, None, value)),
                 _ => Err(self.fault(member.value.span.start, format!("`{key}` is not a list"))),
             },
         }
     }
 
     /// The member of an object; an error if it is no object, or has two of that name.
-    fn member<'n>(&self, node: &'n Node, key: &str) -> Result<Option<&'n Member>, Fault> {
-        let Kind::Object(members, _) = &node.kind else {
+    fn member<'n>(
+        &self,
+        node: &'n JsoncNode,
+        key: &str,
+    ) -> Result<Option<&'n JsoncMember>, SettingsSyntaxError> {
+        let JsoncValue::Object(members, _) = &node.kind else {
             let what = format!("an object was expected here, to hold `{key}`");
             return Err(self.fault(node.span.start, what));
         };
@@ -153,19 +157,19 @@ impl<'a> Document<'a> {
     }
 
     /// Adds an item at the end of an object or array.
-    fn add(&self, node: &Node, key: Option<&str>, value: &Json) -> Vec<Splice> {
+    fn add(&self, node: &JsoncNode, key: Option<&str>, value: &Json) -> Vec<Splice> {
         let (first, last, tail) = match &node.kind {
-            Kind::Object(members, tail) => (
+            JsoncValue::Object(members, tail) => (
                 members.first().map(|member| member.at),
                 members.last().map(|member| member.value.span.end),
                 *tail,
             ),
-            Kind::Array(items, tail) => (
+            JsoncValue::Array(items, tail) => (
                 items.first().map(|item| item.span.start),
                 items.last().map(|item| item.span.end),
                 *tail,
             ),
-            Kind::Plain(_) => return Vec::new(),
+            JsoncValue::Plain(_) => return Vec::new(),
         };
         let style = self.style();
         let label = key.map(|key| format!("{}: ", Json::from(key)));
@@ -239,31 +243,33 @@ impl<'a> Document<'a> {
     }
 
     /// How this file is written: its first line that is moved to the right says how far.
-    fn style(&self) -> Style<'a> {
+    fn style(&self) -> JsoncStyle<'a> {
         let first = match self.root.as_ref().map(|root| &root.kind) {
-            Some(Kind::Object(members, _)) => members.first().and_then(|m| self.own_line(m.at)),
+            Some(JsoncValue::Object(members, _)) => {
+                members.first().and_then(|m| self.own_line(m.at))
+            }
             _ => None,
         };
-        Style {
+        JsoncStyle {
             unit: first.filter(|unit| !unit.is_empty()).unwrap_or("  "),
             newline: self.newline(),
         }
     }
 
-    fn fault(&self, at: usize, what: String) -> Fault {
-        Fault::at(self.text, at, what)
+    fn fault(&self, at: usize, what: String) -> SettingsSyntaxError {
+        SettingsSyntaxError::at(self.text, at, what)
     }
 }
 
-impl Node {
+impl JsoncNode {
     fn value(&self) -> Json {
         match &self.kind {
-            Kind::Object(members, _) => {
-                let pair = |member: &Member| (member.key.clone(), member.value.value());
+            JsoncValue::Object(members, _) => {
+                let pair = |member: &JsoncMember| (member.key.clone(), member.value.value());
                 Json::Object(members.iter().map(pair).collect())
             }
-            Kind::Array(items, _) => Json::Array(items.iter().map(Self::value).collect()),
-            Kind::Plain(value) => value.clone(),
+            JsoncValue::Array(items, _) => Json::Array(items.iter().map(Self::value).collect()),
+            JsoncValue::Plain(value) => value.clone(),
         }
     }
 }
@@ -282,13 +288,13 @@ pub fn apply(text: &str, splices: &[Splice]) -> String {
 }
 
 /// How a file is laid out.
-struct Style<'a> {
+struct JsoncStyle<'a> {
     /// How far what is inside goes to the right.
     unit: &'a str,
     newline: &'a str,
 }
 
-impl Style<'_> {
+impl JsoncStyle<'_> {
     /// A value over as many lines as it takes: an object has a line for each member, a list of plain values
     /// stays on one.
     fn block(&self, value: &Json, indent: &str) -> String {

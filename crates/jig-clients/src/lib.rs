@@ -1,7 +1,7 @@
 //! The programs through which people use agents: where they keep their settings, how jig becomes a server of theirs
 //! (`jig setup`), and how their servers become jig's (`jig import`).
 //!
-//! Start at [`Client`] and at [`import`]. Nothing here asks or prints a result: the `jig` program does.
+//! Start at [`AgentClient`] and at [`import`]. Nothing here asks or prints a result: the `jig` program does.
 
 mod client;
 pub mod entry;
@@ -11,4 +11,4 @@ pub mod settings_file;
 mod toml;
 pub mod way_to_server;
 
-pub use client::{Client, TOKEN};
+pub use client::{AgentClient, TOKEN};

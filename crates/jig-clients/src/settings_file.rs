@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
     ContentHash, DiskFiles, DiskOptions, FilesError, Place, ProjectFiles, WriteOptions,
 };
-use jig_project::{Environment, locate, shell_word};
+use jig_project::{CommandEnvironment, locate, shell_word};
 use jig_proto::{ProjectPath, hint};
 
 /// A client's file, which may not be there yet.
@@ -32,17 +32,25 @@ pub enum CopyName {
 
 impl SettingsFile {
     /// A file of the project at `root`.
-    pub fn of_project(root: &Utf8Path, path: &str, env: &Environment) -> anyhow::Result<Self> {
+    pub fn of_project(
+        root: &Utf8Path,
+        path: &str,
+        env: &CommandEnvironment,
+    ) -> anyhow::Result<Self> {
         Self::open(root, path, path.into(), env, MAX_SIZE)
     }
 
     /// A file of the user.
-    pub fn of_user(path: &Utf8Path, env: &Environment) -> anyhow::Result<Self> {
+    pub fn of_user(path: &Utf8Path, env: &CommandEnvironment) -> anyhow::Result<Self> {
         Self::of_user_within(path, env, MAX_SIZE)
     }
 
     /// A file of the user which may be this large.
-    pub fn of_user_within(path: &Utf8Path, env: &Environment, size: u64) -> anyhow::Result<Self> {
+    pub fn of_user_within(
+        path: &Utf8Path,
+        env: &CommandEnvironment,
+        size: u64,
+    ) -> anyhow::Result<Self> {
         // The deepest part that is there, without links; the rest is made when it is written.
         let (base, rest) = path
             .ancestors()
@@ -62,7 +70,7 @@ impl SettingsFile {
         folder: &Utf8Path,
         path: &str,
         shown: Utf8PathBuf,
-        env: &Environment,
+        env: &CommandEnvironment,
         size: u64,
     ) -> anyhow::Result<Self> {
         let options = DiskOptions {

@@ -3,10 +3,14 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
-use super::entry::{Entry, Fault, Found};
+use super::entry::{ExistingEntry, ServerEntry, SettingsSyntaxError};
 
 /// What stands at `servers.name`.
-pub(crate) fn find(text: &str, servers: &str, entry: &Entry) -> Result<Found, Fault> {
+pub(crate) fn find(
+    text: &str,
+    servers: &str,
+    entry: &ServerEntry,
+) -> Result<ExistingEntry, SettingsSyntaxError> {
     let document = parse(text)?;
     let written = document
         .get(servers)
@@ -16,9 +20,13 @@ pub(crate) fn find(text: &str, servers: &str, entry: &Entry) -> Result<Found, Fa
         return match document.get(servers) {
             Some(item) if !item.is_table_like() => {
                 let at = item.span().map_or(0, |span| span.start);
-                Err(Fault::at(text, at, format!("`{servers}` is not a table")))
+                Err(SettingsSyntaxError::at(
+                    text,
+                    at,
+                    format!("`{servers}` is not a table"),
+                ))
             }
-            _ => Ok(Found::Missing),
+            _ => Ok(ExistingEntry::Missing),
         };
     };
     let value = value(text).and_then(|mut all| {
@@ -27,13 +35,17 @@ pub(crate) fn find(text: &str, servers: &str, entry: &Entry) -> Result<Found, Fa
     });
     let value = value.unwrap_or_default();
     Ok(match entry.is_within(&value) {
-        true => Found::Same,
-        false => Found::Other(shown(written, servers, &entry.name)),
+        true => ExistingEntry::Same,
+        false => ExistingEntry::Other(shown(written, servers, &entry.name)),
     })
 }
 
 /// The text with the entry in it, in place of one that is there.
-pub(crate) fn edit(text: &str, servers: &str, entry: &Entry) -> Result<String, Fault> {
+pub(crate) fn edit(
+    text: &str,
+    servers: &str,
+    entry: &ServerEntry,
+) -> Result<String, SettingsSyntaxError> {
     let mut document = parse(text)?;
     let present = document
         .get(servers)
@@ -65,7 +77,13 @@ pub(crate) fn edit(text: &str, servers: &str, entry: &Entry) -> Result<String, F
                 let inline = table_of(&entry.value).into_inline_table();
                 table.insert(&entry.name, Item::Value(Value::InlineTable(inline)));
             }
-            None => return Err(Fault::at(text, 0, format!("`{servers}` is not a table"))),
+            None => {
+                return Err(SettingsSyntaxError::at(
+                    text,
+                    0,
+                    format!("`{servers}` is not a table"),
+                ));
+            }
         },
     }
     Ok(document.to_string())
@@ -76,15 +94,15 @@ pub(crate) fn value(text: &str) -> Option<Json> {
     toml::from_str(text).ok()
 }
 
-fn parse(text: &str) -> Result<DocumentMut, Fault> {
+fn parse(text: &str) -> Result<DocumentMut, SettingsSyntaxError> {
     text.parse::<DocumentMut>().map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Fault::at(text, at, error.message())
+        SettingsSyntaxError::at(text, at, error.message())
     })
 }
 
 /// The text with a table more at its end.
-fn appended(text: &str, servers: &str, entry: &Entry) -> String {
+fn appended(text: &str, servers: &str, entry: &ServerEntry) -> String {
     let mut table = Table::new();
     table.set_implicit(true);
     table.insert(&entry.name, Item::Table(table_of(&entry.value)));

@@ -2,12 +2,12 @@
 
 use anyhow::{anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_project::{Environment, Selection, locate};
+use jig_project::{CommandEnvironment, Selection, locate};
 use jig_proto::hint;
 use url::Url;
 
 use super::client::TOKEN;
-use crate::client::Client;
+use crate::client::AgentClient;
 
 /// The address of a server, as a client takes it.
 pub fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<String> {
@@ -44,7 +44,7 @@ pub fn address(text: &str, notes: &mut Vec<String>) -> anyhow::Result<String> {
 /// What starts this program: `jig` where that is found, so that a file can be shared, else its path.
 pub fn command(
     is_global: bool,
-    env: &Environment,
+    env: &CommandEnvironment,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<String> {
     let own = std::env::current_exe()
@@ -73,7 +73,7 @@ pub fn command(
 }
 
 /// The program of this name that a shell would start, without links.
-pub fn on_search_path(name: &str, env: &Environment) -> Option<Utf8PathBuf> {
+pub fn on_search_path(name: &str, env: &CommandEnvironment) -> Option<Utf8PathBuf> {
     let path = env.search_path()?;
     std::env::split_paths(&path).find_map(|folder| {
         let file = Utf8PathBuf::from_path_buf(folder).ok()?.join(name);
@@ -97,7 +97,7 @@ fn is_program(_file: &Utf8Path) -> bool {
 /// What the program is started with. Where the options of this call say which workspace, configuration or
 /// settings are meant, they are meant for the server.
 pub fn arguments(
-    client: Client,
+    client: AgentClient,
     is_global: bool,
     selection: &Selection,
     root: &Utf8Path,

@@ -1,7 +1,7 @@
-//! [`Edit`]: changes to a person's file of configuration that keep their comments, order and layout.
+//! [`ConfigEdit`]: changes to a person's file of configuration that keep their comments, order and layout.
 //!
 //! It only ever adds: what was granted before is granted afterwards. The text is checked by
-//! [`Edit::check`], which loads it in place of the file, and written by [`Edit::save`].
+//! [`ConfigEdit::check`], which loads it in place of the file, and written by [`ConfigEdit::save`].
 
 mod lists;
 mod rules;
@@ -10,13 +10,13 @@ mod save;
 use std::fmt;
 
 use camino::Utf8Path;
-use jig_policy::Capabilities;
+use jig_policy::FileCapabilities;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use crate::loading::load::{Loaded, load_with};
+use crate::loading::load::{LoadedConfig, load_with};
 use crate::loading::sources::Sources;
 use crate::model::Preset;
-use crate::problem::Errors;
+use crate::problem::ConfigErrors;
 use crate::quoting::quote;
 use crate::show::basic_string;
 
@@ -24,7 +24,7 @@ pub use save::SaveError;
 
 /// A file of configuration that is being changed.
 #[derive(Debug, Clone)]
-pub struct Edit {
+pub struct ConfigEdit {
     before: Option<String>,
     document: DocumentMut,
 }
@@ -50,7 +50,7 @@ pub struct AddedFs {
     /// Relative to the workspace; `.` is the workspace.
     pub path: String,
     /// What is granted there.
-    pub capabilities: Capabilities,
+    pub capabilities: FileCapabilities,
     /// What a reader should know about it, line by line.
     pub comment: Vec<String>,
 }
@@ -101,7 +101,7 @@ pub enum EditError {
     Template(String),
 }
 
-impl Edit {
+impl ConfigEdit {
     /// Begins with the text of a file; `None` if there is no such file yet.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Edit {
     /// # Errors
     ///
     /// All that is wrong with the configuration then.
-    pub fn check(&self, sources: &Sources, path: &Utf8Path) -> Result<Loaded, Errors> {
+    pub fn check(&self, sources: &Sources, path: &Utf8Path) -> Result<LoadedConfig, ConfigErrors> {
         let text = self.to_string();
         load_with(sources, Some((path, &text)))
     }
@@ -173,21 +173,21 @@ impl Edit {
 /// # Errors
 ///
 /// If it cannot be read, is no regular file, is too large or is no UTF-8.
-pub fn read_config(path: &Utf8Path, shown: &str) -> Result<Option<String>, Errors> {
+pub fn read_config(path: &Utf8Path, shown: &str) -> Result<Option<String>, ConfigErrors> {
     crate::loading::files::read(path, shown)
         .map(|found| found.map(|(text, _)| text))
-        .map_err(|problem| Errors::of(vec![*problem]))
+        .map_err(|problem| ConfigErrors::of(vec![*problem]))
 }
 
 /// The changed text.
-impl fmt::Display for Edit {
+impl fmt::Display for ConfigEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.document, f)
     }
 }
 
 /// A table of the file.
-struct Place<'a> {
+struct EditTable<'a> {
     table: &'a mut dyn TableLike,
     /// Whether no line of its own can begin a table in it: it stands between braces, or its keys are dotted.
     is_closed: bool,
@@ -195,67 +195,70 @@ struct Place<'a> {
 
 /// Whether a new table that holds nothing but tables gets a line of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Header {
+enum TableHeader {
     Shown,
     Hidden,
 }
 
 /// The table of a tool, in the one of both roots that has it already.
-fn entry<'a>(document: &'a mut DocumentMut, tool: &str) -> Result<Place<'a>, EditError> {
+fn entry<'a>(document: &'a mut DocumentMut, tool: &str) -> Result<EditTable<'a>, EditError> {
     let conversation = document.get("conversation").and_then(|it| it.get("tools"));
     let is_there = conversation.is_some_and(|tools| tools.get(tool).is_some());
-    let mut place = Place {
+    let mut place = EditTable {
         table: document.as_table_mut(),
         is_closed: false,
     };
     if is_there {
-        place = place.table("conversation", Header::Hidden)?;
+        place = place.table("conversation", TableHeader::Hidden)?;
     }
-    let tools = place.table("tools", Header::Hidden)?;
-    tools.table(tool, Header::Shown)
+    let tools = place.table("tools", TableHeader::Hidden)?;
+    tools.table(tool, TableHeader::Shown)
 }
 
 /// The table of a server, in the one of both roots that has it already.
-fn server_entry<'a>(document: &'a mut DocumentMut, server: &str) -> Result<Place<'a>, EditError> {
+fn server_entry<'a>(
+    document: &'a mut DocumentMut,
+    server: &str,
+) -> Result<EditTable<'a>, EditError> {
     let of_jp = document.get("providers").and_then(|it| it.get("mcp"));
     let root = match of_jp.is_some_and(|servers| servers.get(server).is_some()) {
         true => ["providers", "mcp"],
         false => ["mcp", "servers"],
     };
-    let mut place = Place {
+    let mut place = EditTable {
         table: document.as_table_mut(),
         is_closed: false,
     };
     for key in root {
-        place = place.table(key, Header::Hidden)?;
+        place = place.table(key, TableHeader::Hidden)?;
     }
-    place.table(server, Header::Shown)
+    place.table(server, TableHeader::Shown)
 }
 
 /// Adds all but the command.
-fn rules_and_sandbox(mut entry: Place<'_>, additions: &Additions) -> Result<(), EditError> {
+fn rules_and_sandbox(mut entry: EditTable<'_>, additions: &Additions) -> Result<(), EditError> {
     if !additions.system.is_empty() || !additions.presets.is_empty() {
-        let mut sandbox = entry.again().table("sandbox", Header::Shown)?;
+        let mut sandbox = entry.again().table("sandbox", TableHeader::Shown)?;
         rules::add_presets(sandbox.again(), &additions.presets)?;
         rules::add_system(sandbox, &additions.system)?;
     }
     if !additions.fs.is_empty() || !additions.net.is_empty() {
-        let mut access = entry.table("access", Header::Hidden)?;
+        let mut access = entry.table("access", TableHeader::Hidden)?;
         rules::add_fs(access.again(), &additions.fs)?;
         rules::add_net(access, &additions.net)?;
     }
     Ok(())
 }
 
-impl<'a> Place<'a> {
+impl<'a> EditTable<'a> {
     /// The table below a key, made if there is none: in the way in which this one is written.
-    fn table(self, key: &str, header: Header) -> Result<Place<'a>, EditError> {
+    fn table(self, key: &str, header: TableHeader) -> Result<EditTable<'a>, EditError> {
         if !self.table.contains_key(key) {
             let item = match self.is_closed {
                 true => toml_edit::value(InlineTable::new()),
                 false => {
                     let mut table = Table::new();
-                    table.set_implicit(header == Header::Hidden);
+                    table.set_implicit(header == TableHeader::Hidden);
                     Item::Table(table)
                 }
             };
@@ -267,15 +270,15 @@ impl<'a> Place<'a> {
         let in_braces = item.is_inline_table();
         let table = item.as_table_like_mut();
         let table = table.ok_or_else(|| EditError::Shape(key.to_owned()))?;
-        Ok(Place {
+        Ok(EditTable {
             is_closed: self.is_closed || in_braces || table.is_dotted(),
             table,
         })
     }
 
     /// The same place, to be used once more afterwards.
-    fn again(&mut self) -> Place<'_> {
-        Place {
+    fn again(&mut self) -> EditTable<'_> {
+        EditTable {
             table: self.table,
             is_closed: self.is_closed,
         }

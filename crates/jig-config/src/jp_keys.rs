@@ -5,12 +5,12 @@ use jig_proto::hint;
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::quoting::dotted;
-use crate::shape::{ROOT, Shape};
-use crate::value::{Node, Value};
+use crate::shape::{ROOT, ValueShape};
+use crate::value::{ConfigNode, Value};
 
 /// A key that means nothing here.
 #[derive(Debug)]
-pub(crate) struct Ignored {
+pub(crate) struct IgnoredKey {
     /// Its name in messages, the same for the same key of several tools.
     key: String,
     why: &'static str,
@@ -18,13 +18,13 @@ pub(crate) struct Ignored {
 }
 
 /// Takes the keys that are JP's out of the tree of a file.
-pub(crate) fn take_out(node: &mut Node, ignored: &mut Vec<Ignored>) {
+pub(crate) fn take_out(node: &mut ConfigNode, ignored: &mut Vec<IgnoredKey>) {
     foreign_keys(&ROOT, node, &mut Vec::new(), ignored);
     for name in JPS_OWN {
         if let Value::Table(entries) = &mut node.value
             && let Some(entry) = entries.shift_remove(name)
         {
-            ignored.push(Ignored {
+            ignored.push(IgnoredKey {
                 key: name.to_owned(),
                 why: "in a file of JP it is how JP asks models and servers",
                 origin: entry.key,
@@ -43,7 +43,7 @@ pub(crate) fn take_out(node: &mut Node, ignored: &mut Vec<Ignored>) {
 }
 
 /// One warning for each key, wherever it stands.
-pub(crate) fn warnings(ignored: Vec<Ignored>) -> Vec<Problem> {
+pub(crate) fn warnings(ignored: Vec<IgnoredKey>) -> Vec<Problem> {
     let mut warnings = Vec::new();
     let mut named: Vec<&str> = Vec::new();
     for one in &ignored {
@@ -72,19 +72,19 @@ pub(crate) fn warnings(ignored: Vec<Ignored>) -> Vec<Problem> {
 
 /// Drops what stands outside the tools and is not ours, down to `conversation`.
 fn foreign_keys(
-    shape: &Shape,
-    node: &mut Node,
+    shape: &ValueShape,
+    node: &mut ConfigNode,
     path: &mut Vec<String>,
-    ignored: &mut Vec<Ignored>,
+    ignored: &mut Vec<IgnoredKey>,
 ) {
-    let (Shape::Table(table), Value::Table(entries)) = (shape, &mut node.value) else {
+    let (ValueShape::Table(table), Value::Table(entries)) = (shape, &mut node.value) else {
         return;
     };
     entries.retain(|name, entry| {
         let is_ours = table.key(name).is_some();
         if !is_ours {
             path.push(name.clone());
-            ignored.push(Ignored {
+            ignored.push(IgnoredKey {
                 key: dotted(path),
                 why: "it is a setting of JP",
                 origin: entry.key.clone(),
@@ -103,13 +103,13 @@ fn foreign_keys(
 }
 
 /// What JP knows of a tool, and jig does not.
-fn of_tool(tool: &mut Node, ignored: &mut Vec<Ignored>) {
+fn of_tool(tool: &mut ConfigNode, ignored: &mut Vec<IgnoredKey>) {
     let Value::Table(entries) = &mut tool.value else {
         return;
     };
     for (name, why) in OF_TOOLS {
         if let Some(entry) = entries.shift_remove(*name) {
-            ignored.push(Ignored {
+            ignored.push(IgnoredKey {
                 key: (*name).to_owned(),
                 why,
                 origin: entry.key,
@@ -128,7 +128,7 @@ fn of_tool(tool: &mut Node, ignored: &mut Vec<Ignored>) {
         };
         // The settings of the model that answers: the assistant does.
         if let Value::Table(_) = &target.value {
-            ignored.push(Ignored {
+            ignored.push(IgnoredKey {
                 key: "questions.ID.target".to_owned(),
                 why: "the assistant answers, and which model that is, is for JP to say",
                 origin: target.origin.clone(),
@@ -138,7 +138,7 @@ fn of_tool(tool: &mut Node, ignored: &mut Vec<Ignored>) {
     }
 }
 
-fn find_mut<'a>(node: &'a mut Node, path: &[&str]) -> Option<&'a mut Node> {
+fn find_mut<'a>(node: &'a mut ConfigNode, path: &[&str]) -> Option<&'a mut ConfigNode> {
     path.iter()
         .try_fold(node, |node, step| match &mut node.value {
             Value::Table(entries) => entries.get_mut(*step).map(|entry| &mut entry.node),

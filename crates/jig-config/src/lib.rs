@@ -1,7 +1,7 @@
 //! Layered TOML in which every value knows its file and line.
 //!
 //! [`load()`] takes [`Sources`], reads all layers, checks and merges them, and returns a [`Config`]
-//! whose [`Tool`]s have every setting resolved, or all [`Errors`] at once, each with its place, its
+//! whose [`Tool`]s have every setting resolved, or all [`ConfigErrors`] at once, each with its place, its
 //! reason and what to do about it.
 //!
 //! ```
@@ -35,23 +35,24 @@ mod value;
 mod widening;
 
 pub use edit::{
-    AddedFs, AddedNet, AddedSystem, Additions, Edit, EditError, SaveError, read_config,
+    AddedFs, AddedNet, AddedSystem, Additions, ConfigEdit, EditError, SaveError, read_config,
 };
 pub use lint::ProgramMistake;
-pub use loading::load::{Loaded, load};
+pub use loading::load::{LoadedConfig, load};
 pub use loading::sources::{Sources, WORKSPACE_FILES};
 pub use model::{
-    AllowToggle, Command, CommandError, Config, ConfigFile, ConfigFolder, Decided, Definition,
-    DefinitionError, Definitions, Enable, Enforce, Filled, FilledError, FormatMode, Input, Leads,
-    LlmConfig, LlmKey, LlmTokenField, LlmWeights, LogSettings, McpConfig, NetworkSettings, Notices,
-    OnUncovered, OverlayMode, Parameter, ParameterType, Preset, ProtocolLimits, Question,
-    QuestionTarget, Reach, ResultMode, RunCondition, RunMode, RunModes, RunRule, RunRules, RunTest,
-    Runtime, Sandbox, SandboxLimits, Server, ServerUrlError, Source, SourceError, SystemPath, Tool,
-    ToolName, ToolNameError, Topic, Unfilled, looks_secret, server_url,
+    AllowToggle, Command, CommandSyntaxError, Config, ConfigFile, ConfigFolder, Definition,
+    DefinitionError, DefinitionMode, Enable, Enforce, FillError, FilledError, FormatMode, Input,
+    LlmConfig, LlmKey, LlmTokenField, LlmWeights, LogSettings, McpConfig, NetworkSettings,
+    NoticeSettings, OnUncovered, OverlayMode, Parameter, ParameterType, PathMeaning, Preset,
+    ProtocolLimits, QuestionSettings, QuestionTarget, ResultMode, RunCondition, RunDecision,
+    RunMode, RunModes, RunRule, RunRules, RunTest, RuntimeKind, Sandbox, SandboxLimits, Server,
+    ServerReach, ServerSettingText, ServerUrlError, SourceError, SystemPath, Tool, ToolName,
+    ToolNameError, ToolSource, Topic, looks_secret, server_url,
 };
 pub use origin::{Layer, Origin};
 pub use policy::LOADED;
-pub use problem::{Errors, Problem, Severity};
+pub use problem::{ConfigErrors, Problem, Severity};
 pub use shape::schema::json_schema;
 pub use show::{show, show_json};
 pub use widening::{Widened, widening};

@@ -25,18 +25,18 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use indexmap::IndexMap;
-use jig_policy::{Access, DefaultAccess};
+use jig_policy::{DeclaredAccess, DefaultAccess};
 use jig_proto::{Actions, ProjectPath};
 use serde_json::{Map, Value as Json};
 
 use crate::origin::{Layer, Origin};
 use crate::shape::keys;
 use crate::shape::quantity::Amount;
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 pub(crate) use access_spelling::declared as declared_in_sandbox;
-pub(crate) use build::{Beside, Shared, build};
-pub use command::{Command, CommandError};
+pub(crate) use build::{ConfigSections, SharedSettings, build};
+pub use command::{Command, CommandSyntaxError};
 pub(crate) use command::{Syntax, is_template, shell_syntax};
 pub use definition::{Definition, DefinitionError};
 pub use limits::{ProtocolLimits, SandboxLimits};
@@ -51,19 +51,19 @@ pub use network::NetworkSettings;
 pub(crate) use network::parse_resolver;
 pub use parameter::{Parameter, ParameterType};
 pub(crate) use rules::{RulePlace, RulePlaces};
-pub use run::{Decided, Leads, RunCondition, RunModes, RunRule, RunRules, RunTest};
 pub(crate) use run::{NO_MATCH, parse_pointer};
+pub use run::{PathMeaning, RunCondition, RunDecision, RunModes, RunRule, RunRules, RunTest};
 pub use server::{
-    Definitions, Filled, FilledError, Reach, Server, ServerUrlError, Unfilled, looks_secret,
-    server_url,
+    DefinitionMode, FillError, FilledError, Server, ServerReach, ServerSettingText, ServerUrlError,
+    looks_secret, server_url,
 };
 pub(crate) use server::{MergedServers, hide_lines, masked, merge_servers, read_servers};
 pub use settings::{
-    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset, Question,
-    QuestionTarget, ResultMode, RunMode, Sandbox, SystemPath,
+    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset,
+    QuestionSettings, QuestionTarget, ResultMode, RunMode, Sandbox, SystemPath,
 };
-pub use source::{Runtime, Source, SourceError};
-pub use stateful::Notices;
+pub use source::{RuntimeKind, SourceError, ToolSource};
+pub use stateful::NoticeSettings;
 pub use topic::Topic;
 pub(crate) use topic::read_topics;
 
@@ -97,9 +97,9 @@ pub struct Config {
     /// The root of the workspace.
     pub(crate) workspace: Utf8PathBuf,
     /// `[network]` as it was written.
-    pub(crate) network_values: Option<Node>,
+    pub(crate) network_values: Option<ConfigNode>,
     /// `[log]` as it was written.
-    pub(crate) log_values: Option<Node>,
+    pub(crate) log_values: Option<ConfigNode>,
 }
 
 impl Config {
@@ -149,9 +149,9 @@ pub struct Tool {
     /// The name by which it is called.
     pub name: ToolName,
     /// Where its definition comes from.
-    pub source: Source,
+    pub source: ToolSource,
     /// How it runs.
-    pub runtime: Runtime,
+    pub runtime: RuntimeKind,
     /// Whether it is offered, and how that can be changed.
     pub enable: Enable,
     /// What a local tool of runtime `stdio` or `vfs` starts. `None` for a predefined tool, whose
@@ -180,7 +180,7 @@ pub struct Tool {
     /// The rows and columns of the terminal that a tool of runtime `stdio` runs on, if it does.
     pub terminal: Option<(u16, u16)>,
     /// What the model is told about it without asking, while it runs.
-    pub notices: Notices,
+    pub notices: NoticeSettings,
     /// Whether running it twice does no harm, so that a call that failed is run again, watched, to
     /// say why.
     pub repeatable: bool,
@@ -196,7 +196,7 @@ pub struct Tool {
     /// Whether somebody is asked before its arguments are formatted.
     pub format: FormatMode,
     /// How its questions are answered, by their id.
-    pub questions: IndexMap<String, Question>,
+    pub questions: IndexMap<String, QuestionSettings>,
     /// Settings that reach the tool and stay invisible to the model.
     pub options: Map<String, Json>,
     /// How JP displays the tool; jig keeps it as it is.
@@ -204,7 +204,7 @@ pub struct Tool {
     /// What happens when no rule covers a request.
     pub on_uncovered: OnUncovered,
     /// The declared rules.
-    pub access: Access,
+    pub access: DeclaredAccess,
     /// What holds for a resource without declared rules.
     pub default_access: DefaultAccess,
     /// How the operating system confines it.
@@ -216,7 +216,7 @@ pub struct Tool {
     pub(crate) server: Option<String>,
     /// Whether no layer declares it: its server described it.
     pub(crate) is_added: bool,
-    pub(crate) values: Arc<Node>,
+    pub(crate) values: Arc<ConfigNode>,
     /// Whether the tool's own entries, not `'*'`, declare rules.
     pub(crate) own_rules: bool,
     pub(crate) places: RulePlaces,

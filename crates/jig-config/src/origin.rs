@@ -1,4 +1,4 @@
-//! [`Origin`]: where a value was written.
+//! [`RuleOrigin`]: where a value was written.
 
 use std::fmt;
 use std::ops::Range;
@@ -49,13 +49,13 @@ impl Layer {
 /// of later errors.
 #[derive(Clone)]
 pub struct Origin {
-    text: Arc<Text>,
+    text: Arc<ConfigText>,
     start: u32,
     end: u32,
 }
 
 impl Origin {
-    pub(crate) fn new(text: &Arc<Text>, span: Range<usize>) -> Self {
+    pub(crate) fn new(text: &Arc<ConfigText>, span: Range<usize>) -> Self {
         // A text is at most 4 GiB: files are limited to far less, and an argument list or an
         // environment that large can't be handed to a process.
         let clip = |at: usize| u32::try_from(at.min(text.content.len())).unwrap_or(u32::MAX);
@@ -98,15 +98,15 @@ impl Origin {
     }
 
     /// The same place as the policy's rules carry it.
-    pub fn to_policy(&self) -> jig_policy::Origin {
+    pub fn to_policy(&self) -> jig_policy::RuleOrigin {
         if self.layer().has_lines() {
-            jig_policy::Origin::line(Arc::clone(&self.text.name), self.line())
+            jig_policy::RuleOrigin::line(Arc::clone(&self.text.name), self.line())
         } else {
-            jig_policy::Origin::named(Arc::clone(&self.text.name))
+            jig_policy::RuleOrigin::named(Arc::clone(&self.text.name))
         }
     }
 
-    pub(crate) fn text(&self) -> &Arc<Text> {
+    pub(crate) fn text(&self) -> &Arc<ConfigText> {
         &self.text
     }
 }
@@ -142,7 +142,7 @@ impl Eq for Origin {}
 
 /// One text of configuration, kept for the snippets.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct ConfigText {
     pub(crate) layer: Layer,
     pub(crate) name: Arc<str>,
     pub(crate) path: Option<Utf8PathBuf>,
@@ -151,7 +151,7 @@ pub(crate) struct Text {
     lines: OnceLock<Vec<u32>>,
 }
 
-impl Text {
+impl ConfigText {
     pub(crate) fn new(
         layer: Layer,
         name: impl Into<Arc<str>>,

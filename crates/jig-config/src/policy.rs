@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_policy::{
-    Capabilities, CommandRuleError, Entry, EnvNameError, Guards, Lookup, NetRuleError, Policy,
-    ProgramError, ProtectionLevel, ResolveError, ResolveReason, Resource, RuleError, RuleErrorKind,
-    RuleErrors, Sensitive, Workspace,
+    CommandRuleError, EnvNameError, FileCapabilities, Guards, Lookup, LookupEntry, NetRuleError,
+    Policy, ProgramNameError, ProtectionLevel, ResolveError, ResolveReason, RuleError,
+    RuleErrorKind, RuleErrors, RuleKind, Sensitive, Workspace,
 };
 use jig_proto::{Hint, ProjectPath, hint};
 use url::Url;
@@ -15,9 +15,9 @@ use url::Url;
 use crate::loading::files;
 use crate::loading::sources::Sources;
 use crate::model::{Config, Preset, Tool};
-use crate::problem::{Errors, Problem};
+use crate::problem::{ConfigErrors, Problem};
 use crate::quoting::{clean, quote};
-use crate::value::Node;
+use crate::value::ConfigNode;
 use crate::{ConfigFile, ToolName};
 
 /// What a guard on configuration says that it guards.
@@ -32,7 +32,7 @@ impl Config {
         &self,
         tool: &Tool,
         workspace: &Workspace<L>,
-    ) -> Result<Policy, Errors> {
+    ) -> Result<Policy, ConfigErrors> {
         let guards = self.guards(tool, workspace.root());
         let compiled = Policy::compile(&tool.access, tool.default_access, &guards, workspace);
         compiled.map_err(|errors| tool.rule_errors(&errors))
@@ -43,7 +43,7 @@ impl Config {
         self: &Arc<Self>,
         tool: &Tool,
         workspace: &Workspace<L>,
-    ) -> Result<Policy, Errors>
+    ) -> Result<Policy, ConfigErrors>
     where
         L: Lookup + Clone + Send + 'static,
     {
@@ -166,18 +166,18 @@ impl Tool {
     }
 
     /// The rules of this tool that can't be compiled, each at its place.
-    pub fn rule_errors(&self, errors: &RuleErrors) -> Errors {
+    pub fn rule_errors(&self, errors: &RuleErrors) -> ConfigErrors {
         let problems = errors.0.iter().map(|error| self.rule_error(error));
-        Errors::of(problems.collect())
+        ConfigErrors::of(problems.collect())
     }
 
     /// What is wrong with a rule of this tool, at the place where it was written.
     pub fn rule_error(&self, error: &RuleError) -> Problem {
         let places = match error.resource {
-            Resource::Fs => &self.places.fs,
-            Resource::Net => &self.places.net,
-            Resource::Env => &self.places.env,
-            Resource::Commands => &self.places.commands,
+            RuleKind::Fs => &self.places.fs,
+            RuleKind::Net => &self.places.net,
+            RuleKind::Env => &self.places.env,
+            RuleKind::Commands => &self.places.commands,
         };
         let (message, help) = explain(&error.kind);
         let problem = Problem::error(message, help);
@@ -194,7 +194,7 @@ impl Tool {
         // The commands that jig itself declares run nothing of the workspace.
         let written = self.values.get("command");
         let command = self.command.as_ref();
-        let command = command.filter(|_| !written.is_some_and(Node::is_built_in));
+        let command = command.filter(|_| !written.is_some_and(ConfigNode::is_built_in));
         let mut code = command.map_or_else(Vec::new, |command| command.workspace_code(root));
         code.extend(self.wasm.iter().filter_map(|component| {
             let path = component.strip_prefix(root).unwrap_or(component);
@@ -228,7 +228,7 @@ pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<P
         return;
     }
     let disk = Workspace::on_disk(sources.workspace.clone());
-    let text = Workspace::new(sources.workspace.clone(), NothingThere);
+    let text = Workspace::new(sources.workspace.clone(), EmptyTree);
     for tool in declaring {
         errors.extend(rules_on_the_home(tool));
         errors.extend(rules_with_patterns(tool));
@@ -257,7 +257,7 @@ fn rules_on_the_home(tool: &Tool) -> impl Iterator<Item = Problem> {
     let rules = rules.filter(|(rule, _)| is_of_home(&rule.path));
     rules.map(|(rule, place)| {
         let path = clean(&rule.path);
-        let changes = !(rule.capabilities & Capabilities::WRITE).is_empty();
+        let changes = !(rule.capabilities & FileCapabilities::WRITE).is_empty();
         let needed = match (path.as_str(), changes) {
             ("~" | "~/", _) => {
                 "something there, add that to it, such as `sandbox.system = [\"~/notes\"]`"
@@ -349,11 +349,11 @@ impl Tool {
 }
 
 /// A tree in which nothing exists: paths are judged by their text.
-pub(crate) struct NothingThere;
+pub(crate) struct EmptyTree;
 
-impl Lookup for NothingThere {
-    fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {
-        Ok(Entry::Missing)
+impl Lookup for EmptyTree {
+    fn entry(&self, _: &ProjectPath) -> io::Result<LookupEntry> {
+        Ok(LookupEntry::Missing)
     }
 }
 
@@ -489,7 +489,7 @@ fn explain_command(error: &CommandRuleError) -> (String, Hint) {
             "`**` stands for any rest, so it can only be the last argument of a list".to_owned(),
             hint!("move `**` to the end of the list, or leave it out"),
         ),
-        CommandRuleError::Program(ProgramError::Path(error)) => {
+        CommandRuleError::Program(ProgramNameError::Path(error)) => {
             let (message, _) = explain_path(error);
             (
                 message,

@@ -1,4 +1,4 @@
-//! [`Problem`] and [`Errors`]: what is wrong, where, and what to do about it.
+//! [`Problem`] and [`ConfigErrors`]: what is wrong, where, and what to do about it.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -304,9 +304,9 @@ fn keep_secrets(problems: &mut [Problem]) {
 ///
 /// `Display` gives what [`render`](Self::render) gives without colour.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Errors(Vec<Problem>);
+pub struct ConfigErrors(Vec<Problem>);
 
-impl Errors {
+impl ConfigErrors {
     /// `problems` as errors; `None` if there are none.
     pub(crate) fn new(problems: Vec<Problem>) -> Option<Self> {
         (!problems.is_empty()).then(|| Self::of(problems))
@@ -342,13 +342,13 @@ impl Errors {
     }
 }
 
-impl fmt::Display for Errors {
+impl fmt::Display for ConfigErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(false))
     }
 }
 
-impl std::error::Error for Errors {}
+impl std::error::Error for ConfigErrors {}
 
 /// How many errors are drawn. A file made of mistakes would otherwise fill the terminal and hide
 /// the first, which are the ones to begin with. Programs get them all.

@@ -10,15 +10,15 @@ pub(crate) mod quantity;
 pub(crate) mod schema;
 mod text;
 
-use crate::shape::quantity::{Amount, Quantity, Unit};
-use crate::value::{Kind, Node};
+use crate::shape::quantity::{Amount, AmountUnit, Quantity};
+use crate::value::{ConfigNode, TomlValueKind};
 
 pub(crate) use keys::ROOT;
-pub(crate) use text::{Complaint, TextRule};
+pub(crate) use text::{TextComplaint, TextRule};
 
 /// What a value may be.
 #[derive(Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ValueShape {
     Bool,
     /// An integer within bounds, both included.
     Int {
@@ -33,12 +33,12 @@ pub(crate) enum Shape {
     /// A string, with what makes one valid.
     Text(&'static TextRule),
     /// A string that is one of a few words.
-    Word(&'static [Word]),
+    Word(&'static [ShapeWord]),
     /// A size, a time or a count.
     Quantity(&'static Quantity),
-    List(&'static List),
-    Table(&'static Table),
-    Map(&'static Map),
+    List(&'static ListShape),
+    Table(&'static TableShape),
+    Map(&'static MapShape),
     /// Anything; a later layer replaces it as a whole.
     Free,
     /// A table of anything; layers are merged key by key.
@@ -46,20 +46,20 @@ pub(crate) enum Shape {
     /// A table of anything; a later layer replaces it as a whole.
     Whole,
     /// One of several shapes, told apart by the kind of the value.
-    Any(&'static [Shape]),
+    Any(&'static [ValueShape]),
 }
 
-/// One word of a [`Shape::Word`].
+/// One word of a [`ValueShape::Word`].
 #[derive(Debug)]
-pub(crate) struct Word {
+pub(crate) struct ShapeWord {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
 }
 
 /// A list of items of one shape.
 #[derive(Debug)]
-pub(crate) struct List {
-    pub(crate) item: Shape,
+pub(crate) struct ListShape {
+    pub(crate) item: ValueShape,
     pub(crate) merge: ListMerge,
 }
 
@@ -75,11 +75,11 @@ pub(crate) enum ListMerge {
 
 /// A table with known keys.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TableShape {
     /// What it describes, with an article, for messages; unique, also names the definition in the
     /// JSON Schema.
     pub(crate) what: &'static str,
-    pub(crate) keys: &'static [Key],
+    pub(crate) keys: &'static [TableKey],
     /// Spellings of other programs, and what to write instead.
     pub(crate) foreign: &'static [(&'static str, &'static str)],
     /// The key that a bare value in place of the table stands for. Layers are then merged key by key,
@@ -87,15 +87,18 @@ pub(crate) struct Table {
     pub(crate) short: Option<&'static str>,
 }
 
-impl Table {
-    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+impl TableShape {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static TableKey> {
         self.keys.iter().find(|key| key.name == name)
     }
 
     /// What the checked table `node` says for an amount.
-    pub(crate) fn amount(&self, node: &Node, name: &str) -> Option<Amount> {
-        match (self.key(name)?.shape.for_kind(Kind::Int)?, node.get(name)?) {
-            (Shape::Quantity(quantity), node) => quantity.read(&node.value).ok(),
+    pub(crate) fn amount(&self, node: &ConfigNode, name: &str) -> Option<Amount> {
+        match (
+            self.key(name)?.shape.for_kind(TomlValueKind::Int)?,
+            node.get(name)?,
+        ) {
+            (ValueShape::Quantity(quantity), node) => quantity.read(&node.value).ok(),
             _ => None,
         }
     }
@@ -103,27 +106,27 @@ impl Table {
 
 /// A table whose keys are names that the user chooses.
 #[derive(Debug)]
-pub(crate) struct Map {
+pub(crate) struct MapShape {
     /// What a name names, for messages: "a tool".
     pub(crate) what: &'static str,
     pub(crate) name: &'static TextRule,
-    pub(crate) value: Shape,
+    pub(crate) value: ValueShape,
     /// Names with a meaning and a shape of their own.
-    pub(crate) special: &'static [(&'static str, Shape)],
+    pub(crate) special: &'static [(&'static str, ValueShape)],
 }
 
-impl Map {
-    pub(crate) fn shape_of(&self, name: &str) -> &Shape {
+impl MapShape {
+    pub(crate) fn shape_of(&self, name: &str) -> &ValueShape {
         let special = self.special.iter().find(|(special, _)| *special == name);
         special.map_or(&self.value, |(_, shape)| shape)
     }
 }
 
-/// A key of a [`Table`].
+/// A key of a [`TableShape`].
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct TableKey {
     pub(crate) name: &'static str,
-    pub(crate) shape: Shape,
+    pub(crate) shape: ValueShape,
     /// A full sentence for the JSON Schema.
     pub(crate) doc: &'static str,
     /// The default as JSON, where there is a fixed one.
@@ -132,7 +135,7 @@ pub(crate) struct Key {
     pub(crate) required: bool,
 }
 
-/// A [`Key`] with its optional parts. A macro and not a function, because only a literal may
+/// A [`TableKey`] with its optional parts. A macro and not a function, because only a literal may
 /// refer to tables that are written in place.
 macro_rules! key {
     ($name:literal, $shape:expr, $doc:literal) => {
@@ -145,7 +148,7 @@ macro_rules! key {
         key!($name, $shape, $doc, None, true)
     };
     ($name:literal, $shape:expr, $doc:literal, $default:expr, $required:literal) => {
-        $crate::shape::Key {
+        $crate::shape::TableKey {
             name: $name,
             shape: $shape,
             doc: $doc,
@@ -157,45 +160,47 @@ macro_rules! key {
 
 pub(crate) use key;
 
-impl Shape {
+impl ValueShape {
     /// The shape for a value of `kind`; `None` if no such value fits.
-    pub(crate) fn for_kind(&self, kind: Kind) -> Option<&Shape> {
+    pub(crate) fn for_kind(&self, kind: TomlValueKind) -> Option<&ValueShape> {
         match self {
-            Shape::Any(shapes) => shapes.iter().find_map(|shape| shape.for_kind(kind)),
+            ValueShape::Any(shapes) => shapes.iter().find_map(|shape| shape.for_kind(kind)),
             shape => shape.accepts(kind).then_some(shape),
         }
     }
 
-    fn accepts(&self, kind: Kind) -> bool {
+    fn accepts(&self, kind: TomlValueKind) -> bool {
         match self {
-            Shape::Bool => kind == Kind::Bool,
-            Shape::Int { .. } => kind == Kind::Int,
-            Shape::Number { .. } => matches!(kind, Kind::Int | Kind::Float),
-            Shape::Text(_) | Shape::Word(_) => kind == Kind::Text,
-            Shape::Quantity(quantity) => match kind {
-                Kind::Int => true,
-                Kind::Text => quantity.unit != Unit::Count || quantity.liftable,
-                Kind::Bool => quantity.liftable,
+            ValueShape::Bool => kind == TomlValueKind::Bool,
+            ValueShape::Int { .. } => kind == TomlValueKind::Int,
+            ValueShape::Number { .. } => matches!(kind, TomlValueKind::Int | TomlValueKind::Float),
+            ValueShape::Text(_) | ValueShape::Word(_) => kind == TomlValueKind::Text,
+            ValueShape::Quantity(quantity) => match kind {
+                TomlValueKind::Int => true,
+                TomlValueKind::Text => quantity.unit != AmountUnit::Count || quantity.liftable,
+                TomlValueKind::Bool => quantity.liftable,
                 _ => false,
             },
-            Shape::List(list) => {
-                kind == Kind::List || (kind == Kind::Table && list.merge == ListMerge::Append)
+            ValueShape::List(list) => {
+                kind == TomlValueKind::List
+                    || (kind == TomlValueKind::Table && list.merge == ListMerge::Append)
             }
-            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable | Shape::Whole => {
-                kind == Kind::Table
-            }
-            Shape::Free => true,
-            Shape::Any(shapes) => shapes.iter().any(|shape| shape.accepts(kind)),
+            ValueShape::Table(_)
+            | ValueShape::Map(_)
+            | ValueShape::FreeTable
+            | ValueShape::Whole => kind == TomlValueKind::Table,
+            ValueShape::Free => true,
+            ValueShape::Any(shapes) => shapes.iter().any(|shape| shape.accepts(kind)),
         }
     }
 
     /// The shape of the value below `name`, for overrides that name a path.
-    pub(crate) fn child(&self, name: &str) -> Option<&Shape> {
+    pub(crate) fn child(&self, name: &str) -> Option<&ValueShape> {
         match self {
-            Shape::Table(table) => table.key(name).map(|key| &key.shape),
-            Shape::Map(map) => Some(map.shape_of(name)),
-            Shape::Free | Shape::FreeTable | Shape::Whole => Some(&Shape::Free),
-            Shape::Any(shapes) => shapes.iter().find_map(|shape| shape.child(name)),
+            ValueShape::Table(table) => table.key(name).map(|key| &key.shape),
+            ValueShape::Map(map) => Some(map.shape_of(name)),
+            ValueShape::Free | ValueShape::FreeTable | ValueShape::Whole => Some(&ValueShape::Free),
+            ValueShape::Any(shapes) => shapes.iter().find_map(|shape| shape.child(name)),
             _ => None,
         }
     }
@@ -203,21 +208,24 @@ impl Shape {
     /// What is expected, with an article: "a string or a table".
     pub(crate) fn noun(&self) -> String {
         match self {
-            Shape::Bool => "a boolean".to_owned(),
-            Shape::Int { .. } => "an integer".to_owned(),
-            Shape::Number { .. } => "a number".to_owned(),
-            Shape::Text(_) => "a string".to_owned(),
-            Shape::Word(words) => {
+            ValueShape::Bool => "a boolean".to_owned(),
+            ValueShape::Int { .. } => "an integer".to_owned(),
+            ValueShape::Number { .. } => "a number".to_owned(),
+            ValueShape::Text(_) => "a string".to_owned(),
+            ValueShape::Word(words) => {
                 let names = words.iter().map(|word| format!("`\"{}\"`", word.name));
                 either(&names.collect::<Vec<_>>())
             }
-            Shape::Quantity(quantity) => quantity.noun(),
-            Shape::List(_) => "a list".to_owned(),
-            Shape::Table(_) | Shape::Map(_) | Shape::FreeTable | Shape::Whole => {
-                "a table".to_owned()
+            ValueShape::Quantity(quantity) => quantity.noun(),
+            ValueShape::List(_) => "a list".to_owned(),
+            ValueShape::Table(_)
+            | ValueShape::Map(_)
+            | ValueShape::FreeTable
+            | ValueShape::Whole => "a table".to_owned(),
+            ValueShape::Free => "any value".to_owned(),
+            ValueShape::Any(shapes) => {
+                either(&shapes.iter().map(ValueShape::noun).collect::<Vec<_>>())
             }
-            Shape::Free => "any value".to_owned(),
-            Shape::Any(shapes) => either(&shapes.iter().map(Shape::noun).collect::<Vec<_>>()),
         }
     }
 }
@@ -232,25 +240,25 @@ pub(crate) fn either(names: &[String]) -> String {
 }
 
 /// The wrapped form of a list that layers append to.
-pub(crate) static WRAPPED: Table = Table {
+pub(crate) static WRAPPED: TableShape = TableShape {
     what: "a list with its merge strategy",
     keys: &[
         key!(
             "strategy",
-            Shape::Word(&[
-                Word {
+            ValueShape::Word(&[
+                ShapeWord {
                     name: "append",
                     doc: "After the items of lower layers.",
                 },
-                Word {
+                ShapeWord {
                     name: "prepend",
                     doc: "Before the items of lower layers.",
                 },
-                Word {
+                ShapeWord {
                     name: "replace",
                     doc: "Instead of the items of lower layers.",
                 },
-                Word {
+                ShapeWord {
                     name: "dedup",
                     doc: "After the items of lower layers; of equal items only the last is kept.",
                 },
@@ -259,10 +267,10 @@ pub(crate) static WRAPPED: Table = Table {
             default = "\"append\""
         ),
         // The shape of the items depends on the list: checked there.
-        key!("value", Shape::Free, "The items.", required),
+        key!("value", ValueShape::Free, "The items.", required),
         key!(
             "dedup",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether only the last of equal items is kept, whatever the strategy.",
             default = "false"
         ),

@@ -3,11 +3,11 @@
 use jig_proto::{ToolAction, is_deceptive};
 use serde_json::{Map, Value as Json, json};
 
-use crate::model::{Config, LlmConfig, McpConfig, Runtime, Server, Tool, masked};
+use crate::model::{Config, LlmConfig, McpConfig, RuntimeKind, Server, Tool, masked};
 use crate::origin::Origin;
 use crate::quoting::key;
 use crate::shape::keys;
-use crate::value::{Kind, Node, Value};
+use crate::value::{ConfigNode, TomlValueKind, Value};
 
 /// The final configuration as TOML, which loads as the same tools again.
 ///
@@ -15,7 +15,7 @@ use crate::value::{Kind, Node, Value};
 /// nobody wrote are shown with `# default`. Variables stand as they were written, and what looks like a secret does
 /// not stand there at all.
 pub fn show(config: &Config, origin: bool) -> String {
-    let mut writer = Writer {
+    let mut writer = ConfigWriter {
         text: String::new(),
         origin,
     };
@@ -63,7 +63,7 @@ pub fn show_json(config: &Config, origin: bool) -> Json {
         }
     }
     let written = config.network_values.as_ref();
-    let mut network = written.map_or_else(Map::new, Node::to_json_map);
+    let mut network = written.map_or_else(Map::new, ConfigNode::to_json_map);
     network.entry("resolver").or_insert(SYSTEM_RESOLVER.into());
     if let Some(written) = written.filter(|_| origin) {
         collect_origins(written, "network", &mut origins);
@@ -134,7 +134,7 @@ fn defaults(tool: &Tool) -> Vec<(&'static str, Json)> {
     if tool.source.is_local() {
         defaults.push(("runtime", tool.runtime.name().into()));
     }
-    if tool.runtime == Runtime::Stdio {
+    if tool.runtime == RuntimeKind::Stdio {
         defaults.push(("input", tool.input.name().into()));
     }
     if !tool.actions.is_one_shot() {
@@ -162,14 +162,14 @@ fn server_defaults(server: &Server) -> Vec<(&'static str, Json)> {
     defaults
 }
 
-fn collect_origins(node: &Node, path: &str, origins: &mut Map<String, Json>) {
+fn collect_origins(node: &ConfigNode, path: &str, origins: &mut Map<String, Json>) {
     match &node.value {
         Value::Table(table) => {
             for (name, entry) in table {
                 collect_origins(&entry.node, &format!("{path}.{}", key(name)), origins);
             }
         }
-        Value::List(items) if items.iter().any(|item| item.kind() == Kind::Table) => {
+        Value::List(items) if items.iter().any(|item| item.kind() == TomlValueKind::Table) => {
             for (index, item) in items.iter().enumerate() {
                 collect_origins(item, &format!("{path}[{index}]"), origins);
             }
@@ -187,12 +187,12 @@ fn collect_origins(node: &Node, path: &str, origins: &mut Map<String, Json>) {
     }
 }
 
-struct Writer {
+struct ConfigWriter {
     text: String,
     origin: bool,
 }
 
-impl Writer {
+impl ConfigWriter {
     fn network(&mut self, config: &Config) {
         self.header("[network]");
         let written = config.network_values.as_ref();
@@ -268,7 +268,7 @@ impl Writer {
     }
 
     /// The entries of a table that fit on a line.
-    fn values(&mut self, node: &Node) {
+    fn values(&mut self, node: &ConfigNode) {
         for (name, entry) in node.table().into_iter().flatten() {
             if !needs_header(&entry.node) {
                 let value = inline(&entry.node);
@@ -278,7 +278,7 @@ impl Writer {
     }
 
     /// The entries of a table that are tables themselves.
-    fn tables(&mut self, path: &str, node: &Node) {
+    fn tables(&mut self, path: &str, node: &ConfigNode) {
         for (name, entry) in node.table().into_iter().flatten() {
             if !needs_header(&entry.node) {
                 continue;
@@ -313,11 +313,11 @@ impl Writer {
 }
 
 /// Whether a value gets a header of its own: a table, or a list of nothing but tables.
-fn needs_header(node: &Node) -> bool {
+fn needs_header(node: &ConfigNode) -> bool {
     match &node.value {
         Value::Table(_) => true,
         Value::List(items) => {
-            !items.is_empty() && items.iter().all(|item| item.kind() == Kind::Table)
+            !items.is_empty() && items.iter().all(|item| item.kind() == TomlValueKind::Table)
         }
         _ => false,
     }
@@ -331,7 +331,7 @@ fn place(origin: &Origin) -> String {
     crate::quoting::clean(&origin.to_string())
 }
 
-fn inline(node: &Node) -> String {
+fn inline(node: &ConfigNode) -> String {
     match &node.value {
         Value::Bool(value) => value.to_string(),
         Value::Int(value) => value.to_string(),

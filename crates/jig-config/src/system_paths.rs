@@ -14,7 +14,7 @@ use crate::show::basic_string;
 
 /// Refuses the paths that no tool is given.
 pub(crate) fn check(sources: &Sources, config: &Config, errors: &mut Vec<Problem>) {
-    let workspace = Named::of(sources.workspace.clone());
+    let workspace = NamedPath::of(sources.workspace.clone());
     for declared in all(sources, config) {
         let problem = declared
             .whole_machine()
@@ -26,7 +26,7 @@ pub(crate) fn check(sources: &Sources, config: &Config, errors: &mut Vec<Problem
 
 /// Says what a path gives away, where that is more than toolchains and caches.
 pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Problem>) {
-    let home = sources.home.clone().map(Named::of);
+    let home = sources.home.clone().map(NamedPath::of);
     let sensitive = Sensitive::default();
     for declared in all(sources, config) {
         let problem = declared
@@ -39,7 +39,7 @@ pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Proble
 }
 
 /// Every declared path once, also one that all tools have from `'*'`.
-fn all<'a>(sources: &Sources, config: &'a Config) -> Vec<Declared<'a>> {
+fn all<'a>(sources: &Sources, config: &'a Config) -> Vec<DeclaredSystemPath<'a>> {
     let mut seen: Vec<&Origin> = Vec::new();
     let mut all = Vec::new();
     for tool in config.confined() {
@@ -49,11 +49,11 @@ fn all<'a>(sources: &Sources, config: &'a Config) -> Vec<Declared<'a>> {
             };
             if !seen.contains(&&path.origin) {
                 seen.push(&path.origin);
-                all.push(Declared {
+                all.push(DeclaredSystemPath {
                     tool,
                     index,
                     path,
-                    named: Named::of(expanded),
+                    named: NamedPath::of(expanded),
                 });
             }
         }
@@ -62,12 +62,12 @@ fn all<'a>(sources: &Sources, config: &'a Config) -> Vec<Declared<'a>> {
 }
 
 /// A path by its text and by what the kernel calls it.
-struct Named {
+struct NamedPath {
     written: Utf8PathBuf,
     real: Utf8PathBuf,
 }
 
-impl Named {
+impl NamedPath {
     fn of(path: Utf8PathBuf) -> Self {
         let written: Utf8PathBuf = path.components().collect();
         let real = files::real_path(&written).unwrap_or_else(|| written.clone());
@@ -85,14 +85,14 @@ impl Named {
     }
 }
 
-struct Declared<'a> {
+struct DeclaredSystemPath<'a> {
     tool: &'a Tool,
     index: usize,
     path: &'a SystemPath,
-    named: Named,
+    named: NamedPath,
 }
 
-impl Declared<'_> {
+impl DeclaredSystemPath<'_> {
     fn whole_machine(&self) -> Option<Problem> {
         let root = Utf8Path::new("/");
         (self.named.written == root || self.named.real == root).then(|| {
@@ -119,7 +119,7 @@ impl Declared<'_> {
         })
     }
 
-    fn in_workspace(&self, workspace: &Named) -> Option<Problem> {
+    fn in_workspace(&self, workspace: &NamedPath) -> Option<Problem> {
         let inside = |path: &Utf8Path, root: &Utf8Path| {
             let rest = path.strip_prefix(root).ok()?.as_str();
             Some(if rest.is_empty() { "." } else { rest }.to_owned())
@@ -154,7 +154,7 @@ impl Declared<'_> {
         )))
     }
 
-    fn home(&self, home: Option<&Named>) -> Option<Problem> {
+    fn home(&self, home: Option<&NamedPath>) -> Option<Problem> {
         let home = home?;
         let whole = self.named.holds(&home.written) || self.named.holds(&home.real);
         whole.then(|| {
@@ -165,7 +165,7 @@ impl Declared<'_> {
         })
     }
 
-    fn secrets(&self, home: Option<&Named>, list: &Sensitive) -> Option<Problem> {
+    fn secrets(&self, home: Option<&NamedPath>, list: &Sensitive) -> Option<Problem> {
         let is_home = |place: &Utf8Path| {
             home.is_some_and(|home| home.written.starts_with(place) || home.real.starts_with(place))
         };
@@ -196,7 +196,7 @@ impl Declared<'_> {
         Some(self.opens(&which))
     }
 
-    fn programs(&self, home: Option<&Named>) -> Option<Problem> {
+    fn programs(&self, home: Option<&NamedPath>) -> Option<Problem> {
         if !self.path.write {
             return None;
         }

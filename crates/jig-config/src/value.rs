@@ -1,4 +1,4 @@
-//! [`Node`]: a TOML value in which every part knows where it was written.
+//! [`ConfigNode`]: a TOML value in which every part knows where it was written.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
@@ -7,7 +7,7 @@ use crate::origin::{Layer, Origin};
 
 /// A value and its place.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct ConfigNode {
     pub(crate) value: Value,
     pub(crate) origin: Origin,
 }
@@ -21,24 +21,24 @@ pub(crate) enum Value {
     Text(String),
     /// Kept as written; JSON has no dates.
     Date(String),
-    List(Vec<Node>),
-    Table(Table),
+    List(Vec<ConfigNode>),
+    Table(TableEntries),
 }
 
 /// The entries of a table, in the order in which they were written.
-pub(crate) type Table = IndexMap<String, Entry>;
+pub(crate) type TableEntries = IndexMap<String, TableEntry>;
 
 /// A key with its value.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct TableEntry {
     /// Where the key was written. For a table it points at the header's own segment.
     pub(crate) key: Origin,
-    pub(crate) node: Node,
+    pub(crate) node: ConfigNode,
 }
 
 /// The kinds of values, as messages name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TomlValueKind {
     Bool,
     Int,
     Float,
@@ -48,17 +48,17 @@ pub(crate) enum Kind {
     Table,
 }
 
-impl Kind {
+impl TomlValueKind {
     /// With an article, as in "expected a string".
     pub(crate) fn noun(self) -> &'static str {
         match self {
-            Kind::Bool => "a boolean",
-            Kind::Int => "an integer",
-            Kind::Float => "a float",
-            Kind::Text => "a string",
-            Kind::Date => "a date",
-            Kind::List => "a list",
-            Kind::Table => "a table",
+            TomlValueKind::Bool => "a boolean",
+            TomlValueKind::Int => "an integer",
+            TomlValueKind::Float => "a float",
+            TomlValueKind::Text => "a string",
+            TomlValueKind::Date => "a date",
+            TomlValueKind::List => "a list",
+            TomlValueKind::Table => "a table",
         }
     }
 }
@@ -75,27 +75,27 @@ impl Value {
     }
 }
 
-impl Node {
-    pub(crate) fn kind(&self) -> Kind {
+impl ConfigNode {
+    pub(crate) fn kind(&self) -> TomlValueKind {
         match self.value {
-            Value::Bool(_) => Kind::Bool,
-            Value::Int(_) => Kind::Int,
-            Value::Float(_) => Kind::Float,
-            Value::Text(_) => Kind::Text,
-            Value::Date(_) => Kind::Date,
-            Value::List(_) => Kind::List,
-            Value::Table(_) => Kind::Table,
+            Value::Bool(_) => TomlValueKind::Bool,
+            Value::Int(_) => TomlValueKind::Int,
+            Value::Float(_) => TomlValueKind::Float,
+            Value::Text(_) => TomlValueKind::Text,
+            Value::Date(_) => TomlValueKind::Date,
+            Value::List(_) => TomlValueKind::List,
+            Value::Table(_) => TomlValueKind::Table,
         }
     }
 
-    pub(crate) fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&self) -> Option<&TableEntries> {
         match &self.value {
             Value::Table(table) => Some(table),
             _ => None,
         }
     }
 
-    pub(crate) fn list(&self) -> Option<&[Node]> {
+    pub(crate) fn list(&self) -> Option<&[ConfigNode]> {
         match &self.value {
             Value::List(items) => Some(items),
             _ => None,
@@ -124,17 +124,17 @@ impl Node {
     }
 
     /// The value below a key of a table.
-    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&ConfigNode> {
         self.entry(key).map(|entry| &entry.node)
     }
 
     /// The entry of a table.
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&TableEntry> {
         self.table()?.get(key)
     }
 
     /// The value below a dotted path of keys and list indexes.
-    pub(crate) fn find(&self, path: &[&str]) -> Option<&Node> {
+    pub(crate) fn find(&self, path: &[&str]) -> Option<&ConfigNode> {
         path.iter().try_fold(self, |node, step| match &node.value {
             Value::Table(table) => table.get(*step).map(|entry| &entry.node),
             Value::List(items) => items.get(step.parse::<usize>().ok()?),
@@ -146,7 +146,7 @@ impl Node {
     pub(crate) fn is_built_in(&self) -> bool {
         let parts_are = match &self.value {
             Value::Table(table) => table.values().all(|entry| entry.node.is_built_in()),
-            Value::List(items) => items.iter().all(Node::is_built_in),
+            Value::List(items) => items.iter().all(ConfigNode::is_built_in),
             _ => true,
         };
         parts_are && self.origin.layer() == Layer::BuiltIn
@@ -157,7 +157,7 @@ impl Node {
         let items = self.list().unwrap_or_default();
         items
             .iter()
-            .filter_map(Node::text)
+            .filter_map(ConfigNode::text)
             .map(str::to_owned)
             .collect()
     }
@@ -170,7 +170,7 @@ impl Node {
             // TOML has infinities and NaN, JSON has not.
             Value::Float(value) => Number::from_f64(*value).map_or(Json::Null, Json::Number),
             Value::Text(value) | Value::Date(value) => Json::String(value.clone()),
-            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::List(items) => items.iter().map(ConfigNode::to_json).collect(),
             Value::Table(_) => Json::Object(self.to_json_map()),
         }
     }
@@ -185,7 +185,7 @@ impl Node {
 }
 
 /// Whether two values say the same; where they were written does not matter.
-pub(crate) fn same(left: &Node, right: &Node) -> bool {
+pub(crate) fn same(left: &ConfigNode, right: &ConfigNode) -> bool {
     match (&left.value, &right.value) {
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Int(a), Value::Int(b)) => a == b,

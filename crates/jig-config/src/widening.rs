@@ -49,7 +49,7 @@ impl fmt::Display for Widened {
 /// files that tools consist of have changed is not looked at, nor what servers say about their tools: that is held
 /// where it is listed.
 pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
-    let mut changes = Changes::default();
+    let mut changes = WideningSearch::default();
     shared::compare(old, new, &mut changes);
     for (name, server) in &new.servers {
         let before = old.servers.get(name).filter(|before| before.enable);
@@ -65,7 +65,7 @@ pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
         changes.tool = Some(name.to_string());
         match old.tools.get(name) {
             Some(before) => {
-                let mut pair = Pair {
+                let mut pair = ToolComparison {
                     old_config: old,
                     new_config: new,
                     old: before,
@@ -94,12 +94,12 @@ pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
 
 /// What was found so far, and the tool that is looked at.
 #[derive(Default)]
-struct Changes {
+struct WideningSearch {
     tool: Option<String>,
     found: Vec<Widened>,
 }
 
-impl Changes {
+impl WideningSearch {
     /// Whether such a thing was found of this tool.
     fn is_told(&self, is_it: impl Fn(&str) -> bool) -> bool {
         let own = self.found.iter().filter(|one| one.tool == self.tool);
@@ -120,15 +120,15 @@ impl Changes {
 }
 
 /// A tool before and after.
-struct Pair<'a> {
+struct ToolComparison<'a> {
     old_config: &'a Config,
     new_config: &'a Config,
     old: &'a Tool,
     new: &'a Tool,
-    changes: &'a mut Changes,
+    changes: &'a mut WideningSearch,
 }
 
-impl Pair<'_> {
+impl ToolComparison<'_> {
     fn add(&mut self, what: impl Into<String>, at: Option<&Origin>) {
         self.changes.add(what, at);
     }

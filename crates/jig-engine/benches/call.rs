@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use jig_broker::{AuditSink, CancelToken, FileSink, FileSinkOptions};
 use jig_config::{Definition, Sources};
-use jig_engine::{Call, Engine, Held, Nobody, ServerCall, ToolServers, Turn};
+use jig_engine::{Call, Engine, HeldOffer, Nobody, ServerCall, ToolServers, Turn};
 use jig_files::DiskFiles;
 use jig_proto::{Content, ToolError};
 use jig_runtime::InProcess;
@@ -145,11 +145,16 @@ impl ToolServers for AtOnce {
         Content::from_mcp(json!({ "content": [{ "type": "text", "text": text }] }))
     }
 
-    fn held(&self, _: &str, _: &str, _: Option<&CancelToken>) -> Result<Option<Held>, ToolError> {
+    fn held(
+        &self,
+        _: &str,
+        _: &str,
+        _: Option<&CancelToken>,
+    ) -> Result<Option<HeldOffer>, ToolError> {
         Ok(None)
     }
 
-    fn accept(&self, _: &Held) -> Result<(), String> {
+    fn accept(&self, _: &HeldOffer) -> Result<(), String> {
         Ok(())
     }
 }

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::{
-    Approvals, AuditSink, CancelToken, ConfineError, DnsResolver, HostEnv, HttpSettings, Limits,
-    NullSink, Person,
+    Approvals, AuditSink, CancelToken, ConfineError, DnsResolver, HostEnv, HttpSettings, NullSink,
+    Person, RequestLimits,
 };
-use jig_config::{Config, ResultMode, Source, Tool};
+use jig_config::{Config, ResultMode, Tool, ToolSource};
 use jig_files::ProjectFiles;
 use jig_proto::{Action, Content, Invocation, Notice, ToolError};
 use jig_runtime::{
@@ -23,13 +23,13 @@ use jig_sandbox::SpawnError;
 use serde_json::{Map, Value};
 
 use crate::calls::call::{Call, CallError};
-use crate::engine::common::Common;
+use crate::engine::common::EngineCommon;
 use crate::engine::turn::Turn;
 use crate::planning::arguments::complete;
 use crate::programs::confinement::Confinement;
 use crate::questions::asker::Asker;
-use crate::questions::audit::Asking;
-use crate::questions::inquiry::Remembered;
+use crate::questions::audit::QuestionOwner;
+use crate::questions::inquiry::RememberedAnswers;
 use crate::results::reply::Reply;
 use crate::results::size_limit::{MAX_BINARY, MAX_RESULT, bound_error, without_large};
 use crate::servers::ToolServers;
@@ -45,17 +45,17 @@ pub struct Engine {
     pub(crate) files: Arc<dyn ProjectFiles>,
     pub(crate) approvals: Arc<Approvals>,
     /// What engines for other turns have in common with this one.
-    pub(crate) common: Arc<Common>,
+    pub(crate) common: Arc<EngineCommon>,
     /// What was said about the confinement of tools, each with the tool's name.
     warned: Mutex<HashSet<(String, String)>>,
     /// Answers that hold for the rest of the turn.
-    pub(crate) remembered: Arc<Remembered>,
+    pub(crate) remembered: Arc<RememberedAnswers>,
     /// The running tools that callers drive themselves.
     pub handles: Arc<Handles>,
     /// The variables that rules decide about. Default: none.
     pub env: HostEnv,
     /// How much one request of a tool may take.
-    pub limits: Limits,
+    pub limits: RequestLimits,
     /// How servers are reached. Default: names are resolved as the configuration says.
     pub http: HttpSettings,
     /// How long a tool may take for what.
@@ -85,7 +85,7 @@ pub struct Engine {
 
 /// A tool that runs.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedTool {
     /// The running tool.
     pub session: Session,
     tool: String,
@@ -107,7 +107,7 @@ impl Engine {
             remembered: Arc::default(),
             handles: Arc::new(Handles::default()),
             env: HostEnv::default(),
-            limits: Limits::default(),
+            limits: RequestLimits::default(),
             http,
             timing: Timing::default(),
             audit: Arc::new(NullSink),
@@ -220,7 +220,7 @@ impl Engine {
         if gets_answers_at_start(tool) {
             answers.clear();
         }
-        let of = Asking::of_call(tool.name.as_str(), id.as_deref());
+        let of = QuestionOwner::of_call(tool.name.as_str(), id.as_deref());
         let result = match here {
             Some(here) => self.drive_here(here, of, tool, &session, answers, asker),
             None => self.drive(of, tool, &session, answers, asker),
@@ -257,7 +257,7 @@ impl Engine {
     }
 
     /// Starts a tool whose arguments are settled, without asking anybody.
-    pub fn start(&self, call: Call) -> Result<Started, CallError> {
+    pub fn start(&self, call: Call) -> Result<StartedTool, CallError> {
         let tool = &*self.whole_tool(&call.tool)?;
         let arguments = self.arguments(tool, call.arguments.clone())?;
         let plan = self.plan(tool, Call { arguments, ..call }, Action::Run, None)?;
@@ -265,14 +265,14 @@ impl Engine {
     }
 
     /// Has the tool's runtime start a plan.
-    pub(crate) fn start_plan(&self, tool: &Tool, plan: Plan) -> Result<Started, CallError> {
+    pub(crate) fn start_plan(&self, tool: &Tool, plan: Plan) -> Result<StartedTool, CallError> {
         let session = match tool.runtime {
             #[cfg(feature = "wasm-tools")]
             _ if plan.component.is_some() => self.components()?.start(plan),
-            jig_config::Runtime::Builtin => predefined::RUNTIME.start(plan),
-            jig_config::Runtime::Vfs => VfsRuntime.start(plan),
-            jig_config::Runtime::Stdio => StdioRuntime.start(plan),
-            jig_config::Runtime::Mcp => Ok(self.start_served(tool, plan)?),
+            jig_config::RuntimeKind::Builtin => predefined::RUNTIME.start(plan),
+            jig_config::RuntimeKind::Vfs => VfsRuntime.start(plan),
+            jig_config::RuntimeKind::Stdio => StdioRuntime.start(plan),
+            jig_config::RuntimeKind::Mcp => Ok(self.start_served(tool, plan)?),
             other => {
                 return Err(CallError::Runtime {
                     tool: tool.name.to_string(),
@@ -280,7 +280,7 @@ impl Engine {
                 });
             }
         };
-        Ok(Started {
+        Ok(StartedTool {
             session: session.map_err(|error| self.not_started(tool, error))?,
             tool: tool.name.to_string(),
         })
@@ -380,7 +380,7 @@ impl Engine {
     }
 }
 
-impl Started {
+impl StartedTool {
     /// The name of the tool.
     pub fn tool(&self) -> &str {
         &self.tool
@@ -389,14 +389,16 @@ impl Started {
 
 /// Whether the tool knows all answers from its start on: if it asks all the same, they did not satisfy it.
 pub(crate) fn gets_answers_at_start(tool: &Tool) -> bool {
-    use jig_config::Runtime;
-    matches!(tool.runtime, Runtime::Stdio | Runtime::Wasm)
+    use jig_config::RuntimeKind;
+    matches!(tool.runtime, RuntimeKind::Stdio | RuntimeKind::Wasm)
 }
 
 /// Whether it is the builtin tool that waits for handles. Its code is here: it needs no session.
 pub(crate) fn is_await(tool: &Tool) -> bool {
     match &tool.source {
-        Source::Builtin { tool: named } => named.as_deref().unwrap_or(tool.name.as_str()) == AWAIT,
+        ToolSource::Builtin { tool: named } => {
+            named.as_deref().unwrap_or(tool.name.as_str()) == AWAIT
+        }
         _ => false,
     }
 }

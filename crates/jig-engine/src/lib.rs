@@ -48,12 +48,12 @@ pub use calls::call::{Call, CallError};
 pub use calls::here::CallHere;
 pub use engine::llm::LlmSetupError;
 pub use engine::turn::Turn;
-pub use engine::{Engine, Started};
+pub use engine::{Engine, StartedTool};
 pub use planning::arguments::ArgumentErrors;
 pub use programs::change_layer::may_apply;
 pub use programs::confinement::Confinement;
 pub use programs::prepared_command::{
-    CommandEnd, CommandError, CommandLog, Preparation, Prepared, RunningCommand,
+    CommandEnd, CommandError, CommandLog, Preparation, PreparedCommand, RunningCommand,
 };
 pub use questions::answer_schema::fits;
 pub use questions::asker::{About, Answer, Ask, Asker, Nobody};
@@ -61,13 +61,13 @@ pub use questions::assistant::{AssistantPrompt, read_assistant};
 pub use results::declared_output::OutputError;
 pub use results::reply::Reply;
 pub use servers::program::{
-    Downloading, FilledServer, Mark, NotDownloaded, Packages, PackagesAccess, ServerProcess,
+    Downloading, FilledServer, NotDownloaded, Packages, PackagesAccess, ServerMark, ServerProcess,
 };
-pub use servers::{Held, ServerCall, ToolServers, Unaccepted};
+pub use servers::{HeldOffer, ServerCall, ToolServers, Unaccepted};
 #[cfg(unix)]
 pub use suggest::{
-    Evidence, LearnError, Learner, Proposal, ProposedPath, ProposedPreset, ProposedRule, Rehearsal,
-    Run, RunningRehearsal, Withheld, warning_clause,
+    Evidence, LearnError, Learner, ObservedRun, Proposal, ProposedPath, ProposedPreset,
+    ProposedRule, Rehearsal, RunningRehearsal, WithheldAccess, warning_clause,
 };
 #[cfg(feature = "wasm-tools")]
 pub use tools::component::ComponentFileError;

@@ -18,10 +18,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use jig_broker::{AuditDecision, Broker, BrokerParts, CancelToken, Note};
+use jig_broker::{AuditDecision, AuditNote, Broker, BrokerParts, CancelToken};
 use jig_config::{Definition, Server, Tool};
 use jig_files::FilesLookup;
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Content, Context, HandleId, ToolError};
 use jig_runtime::{InProcess, Plan, Session, StartError, in_process};
@@ -30,8 +30,8 @@ use serde_json::{Map, Value};
 use crate::calls::call::{Call, CallError};
 use crate::engine::Engine;
 
-pub use acceptance::{Held, Unaccepted};
-pub(crate) use definitions::Definitions;
+pub use acceptance::{HeldOffer, Unaccepted};
+pub(crate) use definitions::CompiledDefinitions;
 
 /// The MCP servers behind jig.
 ///
@@ -59,14 +59,14 @@ pub trait ToolServers: fmt::Debug + Send + Sync {
         server: &str,
         tool: &str,
         cancel: Option<&CancelToken>,
-    ) -> Result<Option<Held>, ToolError>;
+    ) -> Result<Option<HeldOffer>, ToolError>;
 
     /// Keeps that a person accepted what was held.
     ///
     /// # Errors
     ///
     /// If it cannot be kept, or if what is held is another thing by now.
-    fn accept(&self, held: &Held) -> Result<(), String>;
+    fn accept(&self, held: &HeldOffer) -> Result<(), String>;
 }
 
 /// One call of a server's tool.
@@ -87,7 +87,7 @@ pub struct ServerCall {
 }
 
 /// Where a tool is.
-struct Reached<'e> {
+struct ServerTool<'e> {
     server: &'e Arc<Server>,
     /// The tool's name there.
     named: &'e str,
@@ -148,7 +148,7 @@ impl Engine {
         let root = self.files.display_root().to_owned();
         let files = FilesLookup(Arc::clone(&self.files));
         let workspace = Workspace::new(root, files);
-        let (access, guards) = (Access::default(), Guards::default());
+        let (access, guards) = (DeclaredAccess::default(), Guards::default());
         let policy = Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace);
         policy.map_err(|errors| CallError::Policy {
             tool: tool.name.to_string(),
@@ -160,7 +160,7 @@ impl Engine {
     pub(crate) fn start_served(&self, tool: &Tool, mut plan: Plan) -> Result<Session, CallError> {
         let arguments = std::mem::take(&mut plan.input.arguments);
         let call = self.server_call(tool, arguments)?;
-        let Reached {
+        let ServerTool {
             server,
             named,
             servers,
@@ -188,7 +188,7 @@ impl Engine {
         tool: &Tool,
         arguments: Map<String, Value>,
     ) -> Result<ServerCall, CallError> {
-        let Reached { server, named, .. } = self.reached(tool)?;
+        let ServerTool { server, named, .. } = self.reached(tool)?;
         Ok(ServerCall {
             tool: named.to_owned(),
             arguments,
@@ -200,7 +200,7 @@ impl Engine {
     }
 
     /// Where a tool is, if it is on a server and somebody reaches servers.
-    fn reached<'e>(&'e self, tool: &'e Tool) -> Result<Reached<'e>, CallError> {
+    fn reached<'e>(&'e self, tool: &'e Tool) -> Result<ServerTool<'e>, CallError> {
         let cannot = || CallError::Runtime {
             tool: tool.name.to_string(),
             runtime: tool.runtime.name().to_owned(),
@@ -208,7 +208,7 @@ impl Engine {
         let (server, named) = tool.on_server().ok_or_else(cannot)?;
         let servers = self.servers.as_ref().ok_or_else(cannot)?;
         let server = self.config.servers.get(server).ok_or_else(cannot)?;
-        Ok(Reached {
+        Ok(ServerTool {
             server,
             named,
             servers,
@@ -216,14 +216,14 @@ impl Engine {
     }
 
     /// The line in the log about a call.
-    fn note(&self, tool: &Tool, server: &Server, named: &str) -> Note {
+    fn note(&self, tool: &Tool, server: &Server, named: &str) -> AuditNote {
         let reason = match self.defined(tool) {
             Some(defined) => format!("definition {}", defined.hash()),
             None => "its definition is not known".to_owned(),
         };
-        Note {
+        AuditNote {
             origin: Some(server.declared_at().to_string()),
-            ..Note::new(
+            ..AuditNote::new(
                 "mcp.call",
                 format!("{}.{named}", server.name),
                 AuditDecision::Allow,

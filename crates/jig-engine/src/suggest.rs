@@ -23,19 +23,19 @@ use std::path::PathBuf;
 
 use jig_broker::{ConfineError, Preset};
 use jig_config::Tool;
-use jig_files::What;
+use jig_files::PathKind;
 use jig_policy::Guards;
 use jig_proto::{Denial, ProjectPath};
-use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use jig_sandbox::{Observation, ObservedAccess, ObservedTarget, Rights};
 
 use crate::calls::call::CallError;
 use crate::engine::Engine;
-use host_files::Ground;
-use outside::Showing;
+use host_files::HostPaths;
+use outside::ShownPaths;
 
 pub use evidence::Evidence;
 pub use proposal::{
-    Proposal, ProposedPath, ProposedPreset, ProposedRule, Withheld, warning_clause,
+    Proposal, ProposedPath, ProposedPreset, ProposedRule, WithheldAccess, warning_clause,
 };
 pub use rehearsal::{Rehearsal, RunningRehearsal};
 
@@ -45,13 +45,13 @@ pub struct Learner {
     tool: Tool,
     command: Vec<String>,
     width: usize,
-    ground: Ground,
+    ground: HostPaths,
     /// What stands above all rules.
     guards: Guards,
     /// What the sandbox shows by itself.
-    base: Showing,
+    base: ShownPaths,
     /// What each toolchain that is installed shows besides.
-    presets: Vec<(Preset, Showing)>,
+    presets: Vec<(Preset, ShownPaths)>,
     /// Paths outside the workspace that are not proposed, as a configuration names them, and why.
     refused: BTreeMap<String, String>,
     /// Paths of the home that it looked for, and that further runs show.
@@ -66,18 +66,18 @@ pub struct Learner {
     changes_around: bool,
     /// Whether what can be changed can be changed in every way, because the kernel cannot tell apart.
     whole: bool,
-    runs: Vec<Run>,
+    runs: Vec<ObservedRun>,
     /// What came into being in any of them, and stayed.
-    created: BTreeMap<ProjectPath, What>,
+    created: BTreeMap<ProjectPath, PathKind>,
 }
 
 /// What came of one run.
 #[derive(Debug, Clone, Default)]
-pub struct Run {
+pub struct ObservedRun {
     /// What it asked the kernel for.
     pub observation: Observation,
     /// What came into being in the workspace, and stayed.
-    pub created: Vec<(ProjectPath, What)>,
+    pub created: Vec<(ProjectPath, PathKind)>,
     /// What the gateway refused.
     pub denials: Vec<Denial>,
 }
@@ -128,7 +128,7 @@ impl Learner {
         let root = engine.files.materialize().map_err(CallError::from)?;
         let root = root.path().to_owned();
         let (base, private_home) = rehearsal::showing(engine, &tool, command, &root, &[])?;
-        let ground = Ground::new(engine, &root, private_home);
+        let ground = HostPaths::new(engine, &root, private_home);
         let guards = engine.config.guards(&tool, &root);
         let mut presets = Vec::new();
         for preset in LEARNED {
@@ -157,20 +157,20 @@ impl Learner {
     }
 
     /// Takes in what came of a run.
-    pub fn saw(&mut self, mut run: Run) {
+    pub fn saw(&mut self, mut run: ObservedRun) {
         self.created.extend(run.created.drain(..));
         self.runs.push(run);
     }
 
     /// Takes in what a run looked for that failed under the proposed rules. What it changed does not count:
     /// much of that comes of its failing.
-    pub fn saw_failing(&mut self, mut run: Run) {
+    pub fn saw_failing(&mut self, mut run: ObservedRun) {
         run.created.clear();
         let seen = &mut run.observation.seen;
         for one in seen.iter_mut() {
             one.wanted = one.wanted.without(Rights::WRITE);
         }
-        let is_address = |one: &Seen| matches!(one.target, SeenTarget::Address(_));
+        let is_address = |one: &ObservedAccess| matches!(one.target, ObservedTarget::Address(_));
         seen.retain(|one| one.wanted != Rights::NONE || is_address(one));
         self.runs.push(run);
     }
@@ -232,7 +232,7 @@ impl Learner {
     /// Whether a directory came into being in the workspace's own, and stayed.
     fn makes_directories(&self) -> bool {
         let mut created = self.created.iter();
-        self.makes && created.any(|(path, what)| path.depth() == 1 && *what == What::Directory)
+        self.makes && created.any(|(path, what)| path.depth() == 1 && *what == PathKind::Directory)
     }
 }
 

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_files::{DiskFiles, ProjectFiles, Query, WriteOptions};
+use jig_files::{DiskFiles, GrepQuery, ProjectFiles, WriteOptions};
 use jig_proto::ProjectPath;
 
 fn main() {
@@ -203,7 +203,7 @@ fn search(root: &Utf8Path, files: &DiskFiles) {
             assert!(status.is_ok(), "ripgrep ran");
         };
         let ours = || {
-            let mut query = Query::new(pattern);
+            let mut query = GrepQuery::new(pattern);
             query.literal = literal;
             query.paths = vec![path("tree")];
             black_box(files.grep(&query, &|_, _| true).expect("matches"));

@@ -35,7 +35,7 @@ use rustix::io::Errno;
 
 pub(crate) use leftovers::{Leftovers, default_state, random_name};
 pub(crate) use open::DiskFile;
-pub(crate) use root::{Handle, Identity, Root, open_child_dir};
+pub(crate) use root::{DiskRoot, ObjectHandle, ObjectIdentity, open_child_dir};
 
 #[cfg(target_os = "linux")]
 pub(crate) use {
@@ -44,20 +44,20 @@ pub(crate) use {
 };
 
 use crate::files::sealed;
-use crate::grep::{Matches, Query};
+use crate::grep::{GrepQuery, Matches};
 use crate::handle::Backing;
-use crate::located_path::Held;
+use crate::located_path::PlaceHandle;
 use crate::{
-    FileHandle, FilesError, Filter, Kind, Listing, OpenOptions, Place, ProjectFiles, RenameOptions,
-    View, WriteOptions,
+    FileHandle, FilesError, FilesView, Filter, Listing, OpenOptions, Place, PlaceKind,
+    ProjectFiles, RenameOptions, WriteOptions,
 };
-use root::{Located, NEW_DIRECTORY};
+use root::{LocatedObject, NEW_DIRECTORY};
 
 /// The files below a directory of the operating system.
 #[derive(Debug)]
 pub struct DiskFiles {
     number: u64,
-    root: Root,
+    root: DiskRoot,
     leftovers: Leftovers,
     /// Writers of one file take turns, so that "replace if it is still this" means what it says. A
     /// path is mapped to one of a few locks.
@@ -87,7 +87,7 @@ impl DiskFiles {
 
     /// Opens a directory in a way other than the default.
     pub fn with_options(root: impl AsRef<Utf8Path>, options: &DiskOptions) -> io::Result<Self> {
-        let root = Root::open(root.as_ref(), options.portable)?;
+        let root = DiskRoot::open(root.as_ref(), options.portable)?;
         let state = options.state.clone().or_else(default_state);
         Ok(Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -98,17 +98,22 @@ impl DiskFiles {
         })
     }
 
-    fn place(&self, located: Located) -> Place {
-        let Located {
+    fn place(&self, located: LocatedObject) -> Place {
+        let LocatedObject {
             resolved,
             kind,
             held,
         } = located;
         let Some((handle, stat)) = held else {
-            return Place::new(self.number, resolved, Kind::Missing, Held::Nothing);
+            return Place::new(
+                self.number,
+                resolved,
+                PlaceKind::Missing,
+                PlaceHandle::Nothing,
+            );
         };
-        let file = kind == Kind::File;
-        let place = Place::new(self.number, resolved, kind, Held::Disk(handle));
+        let file = kind == PlaceKind::File;
+        let place = Place::new(self.number, resolved, kind, PlaceHandle::Disk(handle));
         let place = place.with_modified(open::modified(&stat));
         if !file {
             return place;
@@ -152,7 +157,7 @@ impl DiskFiles {
     }
 }
 
-impl sealed::Sealed for DiskFiles {}
+impl sealed::SealedFiles for DiskFiles {}
 
 impl ProjectFiles for DiskFiles {
     fn locate(&self, path: &ProjectPath) -> Result<Place, FilesError> {
@@ -232,8 +237,8 @@ impl ProjectFiles for DiskFiles {
         place.check_owner(self.number)?;
         let path = place.path();
         match place.kind() {
-            Kind::Missing => {}
-            Kind::Directory if parents => return Ok(()),
+            PlaceKind::Missing => {}
+            PlaceKind::Directory if parents => return Ok(()),
             _ => return Err(FilesError::AlreadyExists { path: path.clone() }),
         }
         let (parent, name) = if parents {
@@ -269,12 +274,12 @@ impl ProjectFiles for DiskFiles {
         self.rename_entry(from, to, options)
     }
 
-    fn grep(&self, query: &Query, may: &Filter<'_>) -> Result<Matches, FilesError> {
+    fn grep(&self, query: &GrepQuery, may: &Filter<'_>) -> Result<Matches, FilesError> {
         self.search(query, may)
     }
 
-    fn materialize(&self) -> Result<View, FilesError> {
-        Ok(View::direct(self.root.canonical().to_owned()))
+    fn materialize(&self) -> Result<FilesView, FilesError> {
+        Ok(FilesView::direct(self.root.canonical().to_owned()))
     }
 
     fn display_root(&self) -> &Utf8Path {
@@ -283,9 +288,9 @@ impl ProjectFiles for DiskFiles {
 }
 
 /// The handle of something that exists.
-fn handle_of(place: &Place) -> Result<&Handle, FilesError> {
+fn handle_of(place: &Place) -> Result<&ObjectHandle, FilesError> {
     match &place.held {
-        Held::Disk(handle) => Ok(handle),
+        PlaceHandle::Disk(handle) => Ok(handle),
         _ => Err(FilesError::NotFound {
             path: place.path().clone(),
         }),
@@ -293,7 +298,7 @@ fn handle_of(place: &Place) -> Result<&Handle, FilesError> {
 }
 
 /// What makes the object at a place the same one as another, if there is one.
-pub(crate) fn identity(place: &Place) -> Option<Identity> {
+pub(crate) fn identity(place: &Place) -> Option<ObjectIdentity> {
     handle_of(place).ok().map(|handle| handle.id)
 }
 

@@ -6,7 +6,7 @@ use memchr::memmem;
 
 /// One change to a file's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Edit {
+pub enum FileEdit {
     /// Puts `with` where the bytes `range` were. An empty range inserts.
     Bytes {
         /// Offsets from the start of the file, the end excluded.
@@ -67,7 +67,7 @@ pub enum EditProblem {
 }
 
 /// Applies the edits in order. An error comes with the number of the edit, counted from 1.
-pub(crate) fn apply(content: &[u8], edits: &[Edit]) -> Result<Vec<u8>, (usize, EditProblem)> {
+pub(crate) fn apply(content: &[u8], edits: &[FileEdit]) -> Result<Vec<u8>, (usize, EditProblem)> {
     let mut content = content.to_vec();
     for (index, edit) in edits.iter().enumerate() {
         apply_one(&mut content, edit).map_err(|problem| (index + 1, problem))?;
@@ -75,9 +75,9 @@ pub(crate) fn apply(content: &[u8], edits: &[Edit]) -> Result<Vec<u8>, (usize, E
     Ok(content)
 }
 
-fn apply_one(content: &mut Vec<u8>, edit: &Edit) -> Result<(), EditProblem> {
+fn apply_one(content: &mut Vec<u8>, edit: &FileEdit) -> Result<(), EditProblem> {
     match edit {
-        Edit::Bytes { range, with } => {
+        FileEdit::Bytes { range, with } => {
             let size = content.len();
             let problem = EditProblem::Range {
                 first: range.start,
@@ -93,12 +93,12 @@ fn apply_one(content: &mut Vec<u8>, edit: &Edit) -> Result<(), EditProblem> {
                 _ => Err(problem),
             }
         }
-        Edit::Lines { first, last, with } => {
+        FileEdit::Lines { first, last, with } => {
             let range = line_range(content, *first, *last)?;
             content.splice(range, with.iter().copied());
             Ok(())
         }
-        Edit::Text { find, with, all } => replace_text(content, find, with, *all),
+        FileEdit::Text { find, with, all } => replace_text(content, find, with, *all),
     }
 }
 

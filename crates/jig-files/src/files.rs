@@ -6,14 +6,14 @@ use bytes::Bytes;
 use camino::Utf8Path;
 use jig_proto::ProjectPath;
 
-use crate::grep::{Matches, Query};
-use crate::{ContentHash, Edit, FileHandle, FilesError, OpenOptions, Place, View};
+use crate::grep::{GrepQuery, Matches};
+use crate::{ContentHash, FileEdit, FileHandle, FilesError, FilesView, OpenOptions, Place};
 
 /// The files of a workspace.
 ///
 /// Everything blocks and nothing needs a runtime: small operations are fastest when the thread that
 /// got the request does them. Values can be shared between threads. Only this crate implements it.
-pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::Sealed {
+pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::SealedFiles {
     /// Finds where a path leads, following links, without opening anything for reading or writing.
     ///
     /// A path at which nothing stands is a place too, of kind
@@ -89,7 +89,7 @@ pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::Sealed {
     fn patch(
         &self,
         place: &Place,
-        edits: &[Edit],
+        edits: &[FileEdit],
         limit: u64,
         options: &WriteOptions,
     ) -> Result<(), FilesError> {
@@ -141,10 +141,10 @@ pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::Sealed {
     fn rename(&self, from: &Place, to: &Place, options: &RenameOptions) -> Result<(), FilesError>;
 
     /// Searches the content of files. What `may` says no to is neither opened nor descended into.
-    fn grep(&self, query: &Query, may: &Filter<'_>) -> Result<Matches, FilesError>;
+    fn grep(&self, query: &GrepQuery, may: &Filter<'_>) -> Result<Matches, FilesError>;
 
     /// A directory in which subprocesses see the files.
-    fn materialize(&self) -> Result<View, FilesError>;
+    fn materialize(&self) -> Result<FilesView, FilesError>;
 
     /// The root as people and links name it.
     fn display_root(&self) -> &Utf8Path;
@@ -215,7 +215,7 @@ pub struct DirEntry {
     /// The name, relative to the directory.
     pub name: String,
     /// What it is, or for a link what it leads to.
-    pub kind: EntryKind,
+    pub kind: DirEntryKind,
     /// For a link that leads somewhere inside the workspace, the canonical path of that place: what
     /// a policy judges.
     pub leads_to: Option<ProjectPath>,
@@ -223,7 +223,7 @@ pub struct DirEntry {
 
 /// What an entry of a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum DirEntryKind {
     /// A regular file.
     File,
     /// A directory.
@@ -237,5 +237,5 @@ pub enum EntryKind {
 pub(crate) mod sealed {
     /// Keeps the trait to this crate, since a [`Place`](crate::Place) holds what only this crate
     /// can make.
-    pub trait Sealed {}
+    pub trait SealedFiles {}
 }

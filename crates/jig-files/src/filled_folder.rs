@@ -26,7 +26,7 @@ pub struct Shelf {
 
 /// A folder that is being filled. It is removed when it is dropped.
 #[derive(Debug)]
-pub struct Filling {
+pub struct ShelfFilling {
     shelf: Shelf,
     name: String,
     is_kept: bool,
@@ -82,7 +82,7 @@ impl Shelf {
     /// # Errors
     ///
     /// If the operating system does not let it be made.
-    pub fn fill(&self) -> io::Result<Filling> {
+    pub fn fill(&self) -> io::Result<ShelfFilling> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         private(&self.home, true)?;
         self.clear();
@@ -96,7 +96,7 @@ impl Shelf {
             // Where there are no locks, only its age tells.
             let _ = fs::remove_file(self.home.join(mark_of(&name)));
         }
-        let filling = Filling {
+        let filling = ShelfFilling {
             shelf: self.clone(),
             name,
             is_kept: false,
@@ -188,7 +188,7 @@ fn clear(home: &Path, kept: &[Option<PathBuf>]) {
     }
 }
 
-impl Filling {
+impl ShelfFilling {
     /// Where it is. It keeps this path.
     pub fn path(&self) -> PathBuf {
         self.shelf.home.join(&self.name)
@@ -210,7 +210,7 @@ impl Filling {
     }
 }
 
-impl Drop for Filling {
+impl Drop for ShelfFilling {
     fn drop(&mut self) {
         if !self.is_kept {
             let _ = fs::remove_dir_all(self.path());

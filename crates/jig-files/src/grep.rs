@@ -1,6 +1,6 @@
 //! Searching the content of files, with ripgrep's matcher and searcher.
 //!
-//! [`search`] walks any [`Tree`] on several threads. It follows no link on the way, reads ignore
+//! [`search`] walks any [`SearchTree`] on several threads. It follows no link on the way, reads ignore
 //! files of the workspace only (none above the root and none of the user), and gives the same
 //! results in the same order however the threads run.
 
@@ -13,12 +13,12 @@ use jig_proto::ProjectPath;
 
 use crate::FilesError;
 
-pub(crate) use collect::Hits;
-pub(crate) use walk::{NameKind, Start, Tree, search};
+pub(crate) use collect::GrepHits;
+pub(crate) use walk::{NameKind, SearchStart, SearchTree, search};
 
 /// What to search for, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
+pub struct GrepQuery {
     /// A regular expression in the syntax of Rust's `regex` crate; it is matched within lines.
     pub pattern: String,
     /// Take the pattern as plain text. Default: no.
@@ -42,7 +42,7 @@ pub struct Query {
     pub max_bytes: u64,
 }
 
-impl Query {
+impl GrepQuery {
     /// A search of the whole workspace for a regular expression.
     pub fn new(pattern: impl Into<String>) -> Self {
         Self {
@@ -99,7 +99,7 @@ pub enum Case {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matches {
     /// The files with matches, sorted by path.
-    pub files: Vec<FileMatches>,
+    pub files: Vec<GrepFileMatches>,
     /// How many files and directories were not touched because the filter said no.
     pub skipped: u64,
     /// How many files and directories were left out because they are hidden or an ignore file names them.
@@ -113,7 +113,7 @@ pub struct Matches {
 
 /// The matches in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileMatches {
+pub struct GrepFileMatches {
     /// The file, relative to the workspace.
     pub path: ProjectPath,
     /// The matching lines and those around them, in order.

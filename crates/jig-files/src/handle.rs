@@ -8,7 +8,7 @@ use jig_proto::ProjectPath;
 use crate::FilesError;
 #[cfg(unix)]
 use crate::disk::DiskFile;
-use crate::memory::Cell;
+use crate::memory::FileCell;
 
 /// How to open a file. Everything is off by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct FileHandle {
 pub(crate) enum Backing {
     #[cfg(unix)]
     Disk(DiskFile),
-    Memory(std::sync::Arc<Cell>),
+    Memory(std::sync::Arc<FileCell>),
 }
 
 impl FileHandle {

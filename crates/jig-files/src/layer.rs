@@ -1,8 +1,8 @@
-//! [`Layer`]: what a program changes in a directory, apart from that directory.
+//! [`ChangeLayer`]: what a program changes in a directory, apart from that directory.
 //!
 //! A layer is a directory for overlayfs: while a program runs, the kernel shows it the lower directory
 //! with the layer on top, and whatever it changes goes into the layer. Afterwards the layer is read: what
-//! differs ([`Layer::changes`]) and how ([`Layer::diff`]). Then it is applied, in whole or in part, or
+//! differs ([`ChangeLayer::changes`]) and how ([`ChangeLayer::diff`]). Then it is applied, in whole or in part, or
 //! discarded. This module mounts nothing: that is the sandbox's part.
 //!
 //! ```no_run
@@ -60,5 +60,7 @@ pub(crate) fn empty<D>(_: &D) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-pub use change::{Applied, Change, ChangeKind, Diff, DiffLimits, Failed, Unfit, What};
-pub use disk::Layer;
+pub use change::{
+    ApplyReport, Change, ChangeKind, Diff, DiffLimits, FailedChange, PathKind, UnfitEntry,
+};
+pub use disk::ChangeLayer;

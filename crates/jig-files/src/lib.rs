@@ -51,16 +51,21 @@ mod view;
 
 pub use cache_slot::Slot;
 pub use disk::{DiskFiles, DiskOptions};
-pub use edits::{Edit, EditProblem};
+pub use edits::{EditProblem, FileEdit};
 pub use error::FilesError;
-pub use files::{DirEntry, EntryKind, Filter, Listing, ProjectFiles, RenameOptions, WriteOptions};
-pub use filled_folder::{Filling, Shelf};
-pub use grep::{Case, FileMatches, GrepLine, Matches, Query};
+pub use files::{
+    DirEntry, DirEntryKind, Filter, Listing, ProjectFiles, RenameOptions, WriteOptions,
+};
+pub use filled_folder::{Shelf, ShelfFilling};
+pub use grep::{Case, GrepFileMatches, GrepLine, GrepQuery, Matches};
 pub use handle::{FileHandle, OpenOptions};
 pub use hash::{ContentHash, HashSyntaxError};
-pub use layer::{Applied, Change, ChangeKind, Diff, DiffLimits, Failed, Layer, Unfit, What};
-pub use located_path::{Kind, Place};
+pub use layer::{
+    ApplyReport, Change, ChangeKind, ChangeLayer, Diff, DiffLimits, FailedChange, PathKind,
+    UnfitEntry,
+};
+pub use located_path::{Place, PlaceKind};
 pub use lookup::FilesLookup;
 pub use memory::MemoryFiles;
 pub use null::NullFiles;
-pub use view::{Conflict, SyncReport, View};
+pub use view::{Conflict, FilesView, SyncReport};

@@ -3,13 +3,13 @@
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use jig_policy::Resolved;
+use jig_policy::ResolvedPath;
 use jig_proto::ProjectPath;
 
 use crate::FilesError;
 #[cfg(unix)]
-use crate::disk::Handle;
-use crate::memory::Node;
+use crate::disk::ObjectHandle;
+use crate::memory::MemoryNode;
 
 /// Where a path led when it was located.
 ///
@@ -18,29 +18,34 @@ use crate::memory::Node;
 /// something else at the path says [`FilesError::Changed`].
 #[derive(Debug)]
 pub struct Place {
-    resolved: Resolved,
-    kind: Kind,
+    resolved: ResolvedPath,
+    kind: PlaceKind,
     size: u64,
     executable: bool,
     modified: Option<SystemTime>,
     /// Which backend located it.
     owner: u64,
-    pub(crate) held: Held,
+    pub(crate) held: PlaceHandle,
 }
 
 /// What a backend needs to act on a place.
 #[derive(Debug)]
-pub(crate) enum Held {
+pub(crate) enum PlaceHandle {
     /// Nothing stands there, or there is no backend that could hold it.
     Nothing,
     #[cfg(unix)]
-    Disk(Handle),
+    Disk(ObjectHandle),
     /// What stands there, and the content that a file had.
-    Memory(Node, Bytes),
+    Memory(MemoryNode, Bytes),
 }
 
 impl Place {
-    pub(crate) fn new(owner: u64, resolved: Resolved, kind: Kind, held: Held) -> Self {
+    pub(crate) fn new(
+        owner: u64,
+        resolved: ResolvedPath,
+        kind: PlaceKind,
+        held: PlaceHandle,
+    ) -> Self {
         Self {
             resolved,
             kind,
@@ -64,7 +69,7 @@ impl Place {
     }
 
     /// The canonical path, for a policy to judge.
-    pub fn resolved(&self) -> &Resolved {
+    pub fn resolved(&self) -> &ResolvedPath {
         &self.resolved
     }
 
@@ -74,13 +79,13 @@ impl Place {
     }
 
     /// What stood there.
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> &PlaceKind {
         &self.kind
     }
 
     /// Whether anything stood there.
     pub fn exists(&self) -> bool {
-        self.kind != Kind::Missing
+        self.kind != PlaceKind::Missing
     }
 
     /// The size of a file in bytes; 0 for everything else.
@@ -113,10 +118,10 @@ impl Place {
     pub(crate) fn expect_file(&self) -> Result<(), FilesError> {
         let path = self.path().clone();
         match self.kind {
-            Kind::File => Ok(()),
-            Kind::Directory => Err(FilesError::IsDirectory { path }),
-            Kind::Other | Kind::Link(_) => Err(FilesError::NotAFile { path }),
-            Kind::Missing => Err(FilesError::NotFound { path }),
+            PlaceKind::File => Ok(()),
+            PlaceKind::Directory => Err(FilesError::IsDirectory { path }),
+            PlaceKind::Other | PlaceKind::Link(_) => Err(FilesError::NotAFile { path }),
+            PlaceKind::Missing => Err(FilesError::NotFound { path }),
         }
     }
 
@@ -124,16 +129,18 @@ impl Place {
     pub(crate) fn expect_directory(&self) -> Result<(), FilesError> {
         let path = self.path().clone();
         match self.kind {
-            Kind::Directory => Ok(()),
-            Kind::Missing => Err(FilesError::NotFound { path }),
-            Kind::File | Kind::Other | Kind::Link(_) => Err(FilesError::NotADirectory { path }),
+            PlaceKind::Directory => Ok(()),
+            PlaceKind::Missing => Err(FilesError::NotFound { path }),
+            PlaceKind::File | PlaceKind::Other | PlaceKind::Link(_) => {
+                Err(FilesError::NotADirectory { path })
+            }
         }
     }
 }
 
 /// What stands at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum PlaceKind {
     /// Nothing.
     Missing,
     /// A regular file.

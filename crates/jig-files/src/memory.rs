@@ -14,23 +14,23 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_policy::{Resolved, Workspace};
+use jig_policy::{ResolvedPath, Workspace};
 use jig_proto::ProjectPath;
 
 #[cfg(unix)]
-pub(crate) use disk_copy::Copy;
-pub(crate) use file_content::Cell;
-pub(crate) use tree::Node;
+pub(crate) use disk_copy::TreeCopy;
+pub(crate) use file_content::FileCell;
+pub(crate) use tree::MemoryNode;
 
 use crate::files::sealed;
-use crate::grep::{self, Matches, Query};
+use crate::grep::{self, GrepQuery, Matches};
 use crate::handle::Backing;
-use crate::located_path::Held;
+use crate::located_path::PlaceHandle;
 use crate::{
-    ContentHash, DirEntry, EntryKind, FileHandle, FilesError, Filter, Kind, Listing, OpenOptions,
-    Place, ProjectFiles, RenameOptions, SyncReport, View, WriteOptions, lookup,
+    ContentHash, DirEntry, DirEntryKind, FileHandle, FilesError, FilesView, Filter, Listing,
+    OpenOptions, Place, PlaceKind, ProjectFiles, RenameOptions, SyncReport, WriteOptions, lookup,
 };
-use tree::{Body, Branch, Trunk};
+use tree::{Branch, MemoryNodeContent, Trunk};
 
 /// Files in memory: bytes with an executable bit, directories and symbolic links.
 ///
@@ -41,11 +41,11 @@ pub struct MemoryFiles {
     number: u64,
     root: Utf8PathBuf,
     started: SystemTime,
-    shared: Arc<Shared>,
+    shared: Arc<SharedTrunk>,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct SharedTrunk {
     trunk: RwLock<Trunk>,
     reports: Mutex<Vec<SyncReport>>,
 }
@@ -75,7 +75,7 @@ impl MemoryFiles {
     /// Puts a symbolic link at a path, with the directories above it. What stood there is replaced,
     /// unless it is a directory.
     pub fn put_link(&self, path: &ProjectPath, target: &str) -> Result<(), FilesError> {
-        self.put(path, Body::Link(target.into()))
+        self.put(path, MemoryNodeContent::Link(target.into()))
     }
 
     /// Puts a file at a path, with the directories above it. What stood there is replaced, unless it
@@ -86,7 +86,7 @@ impl MemoryFiles {
         content: impl Into<Bytes>,
         executable: bool,
     ) -> Result<(), FilesError> {
-        self.put(path, Body::file(content, executable))
+        self.put(path, MemoryNodeContent::file(content, executable))
     }
 
     /// What came out of views that were dropped without being closed and that could not bring
@@ -95,11 +95,11 @@ impl MemoryFiles {
         std::mem::take(&mut *tree::lock(&self.shared.reports))
     }
 
-    fn put(&self, path: &ProjectPath, body: Body) -> Result<(), FilesError> {
+    fn put(&self, path: &ProjectPath, body: MemoryNodeContent) -> Result<(), FilesError> {
         let mut trunk = self.shared.write();
         let node = trunk.node(body);
         let (parent, name) = trunk.parent(path, true)?;
-        if parent.get(name).is_some_and(Node::is_directory) {
+        if parent.get(name).is_some_and(MemoryNode::is_directory) {
             return Err(FilesError::IsDirectory { path: path.clone() });
         }
         parent.insert(name.to_owned(), node);
@@ -110,34 +110,39 @@ impl MemoryFiles {
         self.shared.read().root.clone()
     }
 
-    fn place(&self, resolved: Resolved, node: Option<Node>) -> Place {
+    fn place(&self, resolved: ResolvedPath, node: Option<MemoryNode>) -> Place {
         let kind = match node.as_ref().map(|node| &node.body) {
-            None => Kind::Missing,
-            Some(Body::File { .. }) => Kind::File,
-            Some(Body::Directory(_)) => Kind::Directory,
-            Some(Body::Link(target)) => Kind::Link(target.to_string()),
+            None => PlaceKind::Missing,
+            Some(MemoryNodeContent::File { .. }) => PlaceKind::File,
+            Some(MemoryNodeContent::Directory(_)) => PlaceKind::Directory,
+            Some(MemoryNodeContent::Link(target)) => PlaceKind::Link(target.to_string()),
         };
         let Some(node) = node else {
-            return Place::new(self.number, resolved, kind, Held::Nothing);
+            return Place::new(self.number, resolved, kind, PlaceHandle::Nothing);
         };
-        let Body::File { cell, executable } = &node.body else {
+        let MemoryNodeContent::File { cell, executable } = &node.body else {
             let since = match resolved.path().is_root() {
                 true => self.started,
                 false => node.since,
             };
-            let held = Held::Memory(node, Bytes::new());
+            let held = PlaceHandle::Memory(node, Bytes::new());
             return Place::new(self.number, resolved, kind, held).with_modified(Some(since));
         };
         let ((content, modified), executable) = (cell.now(), *executable);
         let size = content.len() as u64;
-        Place::new(self.number, resolved, kind, Held::Memory(node, content))
-            .with_file(size, executable)
-            .with_modified(Some(modified))
+        Place::new(
+            self.number,
+            resolved,
+            kind,
+            PlaceHandle::Memory(node, content),
+        )
+        .with_file(size, executable)
+        .with_modified(Some(modified))
     }
 
-    fn resolve(&self, branch: &Branch, path: &ProjectPath) -> Result<Resolved, FilesError> {
+    fn resolve(&self, branch: &Branch, path: &ProjectPath) -> Result<ResolvedPath, FilesError> {
         if path.is_root() {
-            return Ok(Resolved::from_handle(path.clone()));
+            return Ok(ResolvedPath::from_handle(path.clone()));
         }
         Workspace::new(self.root.clone(), branch)
             .resolve(path.as_str())
@@ -148,7 +153,7 @@ impl MemoryFiles {
         place.check_owner(self.number)?;
         place.expect_file()?;
         match &place.held {
-            Held::Memory(_, content) => Ok(content.clone()),
+            PlaceHandle::Memory(_, content) => Ok(content.clone()),
             _ => Err(FilesError::NotFound {
                 path: place.path().clone(),
             }),
@@ -171,8 +176,8 @@ impl MemoryFiles {
             }
             place.expect_file()?;
             let (parent, name) = trunk.parent(path, false)?;
-            let Some(Node {
-                body: Body::File { cell, executable },
+            let Some(MemoryNode {
+                body: MemoryNodeContent::File { cell, executable },
                 ..
             }) = parent.get(name)
             else {
@@ -185,7 +190,7 @@ impl MemoryFiles {
             {
                 return Err(FilesError::Stale { path: path.clone() });
             }
-            let body = Body::file(change(&content), *executable);
+            let body = MemoryNodeContent::file(change(&content), *executable);
             let node = trunk.node(body);
             let (parent, name) = trunk.parent(path, false)?;
             parent.insert(name.to_owned(), node);
@@ -194,7 +199,7 @@ impl MemoryFiles {
         if options.if_match.is_some() {
             return Err(FilesError::Stale { path: path.clone() });
         }
-        let node = trunk.node(Body::file(change(&[]), false));
+        let node = trunk.node(MemoryNodeContent::file(change(&[]), false));
         let (parent, name) = trunk.parent(path, options.parents)?;
         if parent.contains_key(name) {
             let path = path.clone();
@@ -208,15 +213,15 @@ impl MemoryFiles {
     }
 
     /// Opens what stands at a place.
-    fn cell(&self, place: &Place, options: &OpenOptions) -> Result<Arc<Cell>, FilesError> {
+    fn cell(&self, place: &Place, options: &OpenOptions) -> Result<Arc<FileCell>, FilesError> {
         let path = place.path();
         if options.create && options.exclusive {
             return Err(FilesError::AlreadyExists { path: path.clone() });
         }
         place.expect_file()?;
-        let Held::Memory(
-            Node {
-                body: Body::File { cell, .. },
+        let PlaceHandle::Memory(
+            MemoryNode {
+                body: MemoryNodeContent::File { cell, .. },
                 ..
             },
             _,
@@ -236,11 +241,15 @@ impl MemoryFiles {
     }
 
     /// Creates an empty file where nothing stands.
-    fn create_cell(&self, place: &Place, options: &OpenOptions) -> Result<Arc<Cell>, FilesError> {
+    fn create_cell(
+        &self,
+        place: &Place,
+        options: &OpenOptions,
+    ) -> Result<Arc<FileCell>, FilesError> {
         let path = place.path();
-        let cell = Arc::new(Cell::new(Bytes::new()));
+        let cell = Arc::new(FileCell::new(Bytes::new()));
         let mut trunk = self.shared.write();
-        let node = trunk.node(Body::File {
+        let node = trunk.node(MemoryNodeContent::File {
             cell: Arc::clone(&cell),
             executable: false,
         });
@@ -257,7 +266,7 @@ impl MemoryFiles {
     }
 }
 
-impl sealed::Sealed for MemoryFiles {}
+impl sealed::SealedFiles for MemoryFiles {}
 
 impl ProjectFiles for MemoryFiles {
     fn locate(&self, path: &ProjectPath) -> Result<Place, FilesError> {
@@ -280,7 +289,7 @@ impl ProjectFiles for MemoryFiles {
             .map_err(|_| FilesError::NotFound { path: path.clone() })?;
         let here = parent.path().join(&own);
         match branch.find(&here) {
-            Some(node) => Ok(self.place(Resolved::from_handle(here), Some(node))),
+            Some(node) => Ok(self.place(ResolvedPath::from_handle(here), Some(node))),
             None => Ok(self.place(lookup::missing(&here)?, None)),
         }
     }
@@ -317,7 +326,7 @@ impl ProjectFiles for MemoryFiles {
     fn open_file(&self, place: &Place, options: &OpenOptions) -> Result<FileHandle, FilesError> {
         place.check_owner(self.number)?;
         let cell = match place.kind() {
-            Kind::Missing if options.create => self.create_cell(place, options)?,
+            PlaceKind::Missing if options.create => self.create_cell(place, options)?,
             _ => self.cell(place, options)?,
         };
         let backing = Backing::Memory(cell);
@@ -347,7 +356,9 @@ impl ProjectFiles for MemoryFiles {
         let path = place.path();
         // Writers are kept apart, so that "append if it is still this" means what it says.
         let trunk = self.shared.write();
-        let Some(Body::File { cell, .. }) = trunk.root.find(path).map(|node| node.body) else {
+        let Some(MemoryNodeContent::File { cell, .. }) =
+            trunk.root.find(path).map(|node| node.body)
+        else {
             return Err(FilesError::Changed { path: path.clone() });
         };
         if options
@@ -363,9 +374,9 @@ impl ProjectFiles for MemoryFiles {
     fn list_dir(&self, place: &Place) -> Result<Listing, FilesError> {
         place.check_owner(self.number)?;
         place.expect_directory()?;
-        let Held::Memory(
-            Node {
-                body: Body::Directory(children),
+        let PlaceHandle::Memory(
+            MemoryNode {
+                body: MemoryNodeContent::Directory(children),
                 ..
             },
             _,
@@ -378,22 +389,22 @@ impl ProjectFiles for MemoryFiles {
         for (name, node) in children.iter() {
             let mut leads_to = None;
             let kind = match &node.body {
-                Body::File { .. } => EntryKind::File,
-                Body::Directory(_) => EntryKind::Directory,
-                Body::Link(_) => {
+                MemoryNodeContent::File { .. } => DirEntryKind::File,
+                MemoryNodeContent::Directory(_) => DirEntryKind::Directory,
+                MemoryNodeContent::Link(_) => {
                     let own = ProjectPath::normalize(name).unwrap_or_default();
                     match self.resolve(&branch, &place.path().join(&own)) {
                         Ok(resolved) => match branch.find(resolved.path()) {
-                            None => EntryKind::BrokenLink,
+                            None => DirEntryKind::BrokenLink,
                             Some(node) => {
                                 leads_to = Some(resolved.path().clone());
                                 match node.is_directory() {
-                                    true => EntryKind::Directory,
-                                    false => EntryKind::File,
+                                    true => DirEntryKind::Directory,
+                                    false => DirEntryKind::File,
                                 }
                             }
                         },
-                        Err(_) => EntryKind::BrokenLink,
+                        Err(_) => DirEntryKind::BrokenLink,
                     }
                 }
             };
@@ -413,12 +424,12 @@ impl ProjectFiles for MemoryFiles {
         place.check_owner(self.number)?;
         let path = place.path();
         match place.kind() {
-            Kind::Missing => {}
-            Kind::Directory if parents => return Ok(()),
+            PlaceKind::Missing => {}
+            PlaceKind::Directory if parents => return Ok(()),
             _ => return Err(FilesError::AlreadyExists { path: path.clone() }),
         }
         let mut trunk = self.shared.write();
-        let node = trunk.node(Body::Directory(Branch::default()));
+        let node = trunk.node(MemoryNodeContent::Directory(Branch::default()));
         let (parent, name) = trunk.parent(path, parents)?;
         match parent.get(name) {
             None => parent.insert(name.to_owned(), node),
@@ -432,9 +443,9 @@ impl ProjectFiles for MemoryFiles {
         place.check_owner(self.number)?;
         let path = place.path();
         match place.kind() {
-            Kind::Missing => return Err(FilesError::NotFound { path: path.clone() }),
-            Kind::Directory => return Err(FilesError::IsDirectory { path: path.clone() }),
-            Kind::File | Kind::Link(_) | Kind::Other => {}
+            PlaceKind::Missing => return Err(FilesError::NotFound { path: path.clone() }),
+            PlaceKind::Directory => return Err(FilesError::IsDirectory { path: path.clone() }),
+            PlaceKind::File | PlaceKind::Link(_) | PlaceKind::Other => {}
         }
         let mut trunk = self.shared.write();
         trunk.expect_same(place)?;
@@ -451,7 +462,7 @@ impl ProjectFiles for MemoryFiles {
         trunk.expect_same(place)?;
         let (parent, name) = trunk.parent(path, false)?;
         match parent.get(name).map(|node| &node.body) {
-            Some(Body::Directory(children)) if !children.is_empty() => {
+            Some(MemoryNodeContent::Directory(children)) if !children.is_empty() => {
                 Err(FilesError::NotEmpty { path: path.clone() })
             }
             _ => {
@@ -546,8 +557,8 @@ impl ProjectFiles for MemoryFiles {
         Ok(())
     }
 
-    fn grep(&self, query: &Query, may: &Filter<'_>) -> Result<Matches, FilesError> {
-        let tree = search::Searched {
+    fn grep(&self, query: &GrepQuery, may: &Filter<'_>) -> Result<Matches, FilesError> {
+        let tree = search::TreeSnapshot {
             files: self,
             branch: self.snapshot(),
         };
@@ -555,12 +566,12 @@ impl ProjectFiles for MemoryFiles {
     }
 
     #[cfg(unix)]
-    fn materialize(&self) -> Result<View, FilesError> {
-        Copy::make(&self.root, Arc::clone(&self.shared)).map(View::copy)
+    fn materialize(&self) -> Result<FilesView, FilesError> {
+        TreeCopy::make(&self.root, Arc::clone(&self.shared)).map(FilesView::copy)
     }
 
     #[cfg(not(unix))]
-    fn materialize(&self) -> Result<View, FilesError> {
+    fn materialize(&self) -> Result<FilesView, FilesError> {
         Err(FilesError::NoDirectory)
     }
 

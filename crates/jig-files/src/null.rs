@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 use camino::Utf8Path;
-use jig_policy::Resolved;
+use jig_policy::ResolvedPath;
 use jig_proto::ProjectPath;
 
 use crate::files::sealed;
-use crate::grep::{Matches, Query};
-use crate::located_path::Held;
+use crate::grep::{GrepQuery, Matches};
+use crate::located_path::PlaceHandle;
 use crate::{
-    FileHandle, FilesError, Filter, Kind, Listing, OpenOptions, Place, ProjectFiles, RenameOptions,
-    View, WriteOptions, lookup,
+    FileHandle, FilesError, FilesView, Filter, Listing, OpenOptions, Place, PlaceKind,
+    ProjectFiles, RenameOptions, WriteOptions, lookup,
 };
 
 /// Stands where there is no workspace: nothing is there, nothing can be read, nothing is written.
@@ -25,16 +25,26 @@ impl NullFiles {
     }
 }
 
-impl sealed::Sealed for NullFiles {}
+impl sealed::SealedFiles for NullFiles {}
 
 impl ProjectFiles for NullFiles {
     fn locate(&self, path: &ProjectPath) -> Result<Place, FilesError> {
         if path.is_root() {
-            let resolved = Resolved::from_handle(path.clone());
-            return Ok(Place::new(0, resolved, Kind::Directory, Held::Nothing));
+            let resolved = ResolvedPath::from_handle(path.clone());
+            return Ok(Place::new(
+                0,
+                resolved,
+                PlaceKind::Directory,
+                PlaceHandle::Nothing,
+            ));
         }
         let resolved = lookup::missing(path)?;
-        Ok(Place::new(0, resolved, Kind::Missing, Held::Nothing))
+        Ok(Place::new(
+            0,
+            resolved,
+            PlaceKind::Missing,
+            PlaceHandle::Nothing,
+        ))
     }
 
     fn locate_entry(&self, path: &ProjectPath) -> Result<Place, FilesError> {
@@ -97,11 +107,11 @@ impl ProjectFiles for NullFiles {
         Self::read_only(from)
     }
 
-    fn grep(&self, _: &Query, _: &Filter<'_>) -> Result<Matches, FilesError> {
+    fn grep(&self, _: &GrepQuery, _: &Filter<'_>) -> Result<Matches, FilesError> {
         Ok(Matches::default())
     }
 
-    fn materialize(&self) -> Result<View, FilesError> {
+    fn materialize(&self) -> Result<FilesView, FilesError> {
         Err(FilesError::NoDirectory)
     }
 

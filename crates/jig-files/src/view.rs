@@ -1,4 +1,4 @@
-//! [`View`]: a directory in which subprocesses see the files.
+//! [`FilesView`]: a directory in which subprocesses see the files.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::ProjectPath;
 
 #[cfg(unix)]
-use crate::memory::Copy;
+use crate::memory::TreeCopy;
 
 /// A directory in which subprocesses see the files.
 ///
 /// For files on disk it is their root, and costs nothing. Otherwise it is a private copy, and what
 /// was changed in it is brought back by [`sync_back`](Self::sync_back) and at the end.
 #[derive(Debug)]
-pub struct View {
+pub struct FilesView {
     path: Utf8PathBuf,
     #[cfg(unix)]
-    copy: Option<Box<Copy>>,
+    copy: Option<Box<TreeCopy>>,
 }
 
-impl View {
+impl FilesView {
     #[cfg(unix)]
     pub(crate) fn direct(path: Utf8PathBuf) -> Self {
         Self { path, copy: None }
     }
 
     #[cfg(unix)]
-    pub(crate) fn copy(copy: Copy) -> Self {
+    pub(crate) fn copy(copy: TreeCopy) -> Self {
         Self {
             path: copy.path().to_owned(),
             copy: Some(Box::new(copy)),

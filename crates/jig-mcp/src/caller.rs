@@ -13,12 +13,12 @@ use jig_broker::CancelToken;
 use jig_engine::{Engine, Turn};
 use jig_runtime::HandleNumbers;
 
-use crate::caller::audit_lines::Tail;
+use crate::caller::audit_lines::AuditTail;
 use crate::calls::in_flight::InFlights;
-use crate::calls::large_outputs::Outputs;
+use crate::calls::large_outputs::OutputStore;
 use crate::calls::tasks::Tasks;
 use crate::questions::Questions;
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// One authenticated party, and what lives as long as its turn.
 pub(crate) struct Caller {
@@ -29,9 +29,9 @@ pub(crate) struct Caller {
     pub(crate) in_flight: InFlights,
     pub(crate) tasks: Tasks,
     /// Results that were too large to be sent.
-    pub(crate) outputs: Outputs,
+    pub(crate) outputs: OutputStore,
     /// The last lines of its audit log.
-    pub(crate) tail: Arc<Tail>,
+    pub(crate) tail: Arc<AuditTail>,
     engine: Mutex<Option<(u64, Arc<Engine>)>>,
     attendance: Mutex<Attendance>,
 }
@@ -52,7 +52,7 @@ impl Caller {
             turn,
             in_flight: InFlights::default(),
             tasks: Tasks::default(),
-            outputs: Outputs::default(),
+            outputs: OutputStore::default(),
             tail: Arc::default(),
             engine: Mutex::new(None),
             attendance: Mutex::new(Attendance {
@@ -63,7 +63,7 @@ impl Caller {
     }
 
     /// The engine for the configuration in force, joined to this turn.
-    pub(crate) fn engine(&self, shared: &Shared) -> Arc<Engine> {
+    pub(crate) fn engine(&self, shared: &SharedServer) -> Arc<Engine> {
         let served = shared.current();
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         match &*engine {
@@ -93,16 +93,16 @@ impl Caller {
 }
 
 /// While it lives, its caller is there: the turn does not end.
-pub(crate) struct Visit(Arc<Caller>);
+pub(crate) struct CallerPresence(Arc<Caller>);
 
-impl Visit {
+impl CallerPresence {
     /// The caller itself, for whoever passes it on.
     pub(crate) fn caller(&self) -> &Arc<Caller> {
         &self.0
     }
 }
 
-impl Deref for Visit {
+impl Deref for CallerPresence {
     type Target = Caller;
 
     fn deref(&self) -> &Caller {
@@ -110,7 +110,7 @@ impl Deref for Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for CallerPresence {
     fn drop(&mut self) {
         let mut attendance = self.0.attendance();
         attendance.visits -= 1;
@@ -133,7 +133,7 @@ impl Callers {
     }
 
     /// Begins a request of the caller with this name, and its turn if it has none.
-    pub(crate) fn enter(&self, name: &str, turn: impl FnOnce() -> Turn) -> Visit {
+    pub(crate) fn enter(&self, name: &str, turn: impl FnOnce() -> Turn) -> CallerPresence {
         let mut all = self.all();
         let caller = match all.get(name) {
             Some(caller) => Arc::clone(caller),
@@ -147,7 +147,7 @@ impl Callers {
         };
         // Under the lock of all, so that nobody ends the turn in between.
         caller.attendance().visits += 1;
-        Visit(caller)
+        CallerPresence(caller)
     }
 
     /// Whether the turn of a caller goes on.
@@ -187,7 +187,7 @@ impl Callers {
 /// Ends the turns of callers that were taken out: their calls are given up, their tools are asked to end and
 /// killed if they do not in time. Returns when all that is over, or when `at_once` says that nobody waits for
 /// it: then what still runs ends with this process.
-pub(crate) fn end(shared: &Shared, callers: &[Arc<Caller>], at_once: &CancelToken) {
+pub(crate) fn end(shared: &SharedServer, callers: &[Arc<Caller>], at_once: &CancelToken) {
     if callers.is_empty() {
         return;
     }

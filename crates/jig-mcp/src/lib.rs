@@ -1,6 +1,6 @@
 //! jig as an MCP server: the tools of an engine, for every agent that speaks the Model Context Protocol.
 //!
-//! [`Shared`] is what all connections have in common: the configuration in force, the questions that wait
+//! [`SharedServer`] is what all connections have in common: the configuration in force, the questions that wait
 //! for a person, the callers. [`serve_stdio`] and [`HttpServer`] serve it. What a server needs to know of
 //! files and processes comes through a [`Loader`].
 //!
@@ -25,14 +25,14 @@ mod text_prefix;
 mod transports;
 
 #[cfg(unix)]
-pub use client::check::{CheckError, Era, Seen, SeenCall, SeenTool, check};
+pub use client::check::{AgentCall, AgentTool, AgentView, CheckError, Era, check};
 pub use client::servers::{
-    Accepted, Change, Forgetful, Memory, Offered, ServerState, ServerStatus, Servers, Standing,
-    Told, ToldTool, Which,
+    AcceptedOffer, ContentUpdate, DefinitionState, ForgetfulMemory, LedgerServer, LedgerTool,
+    Memory, OfferedTools, ServerSelection, ServerState, ServerStatus, Servers,
 };
 pub use configuration::reload::{Reloading, watch};
 pub use questions::{NotAQuestionId, PROTOCOL as ASK_PROTOCOL, QuestionId, Questions};
-pub use shared::{Loader, Options, Shared};
-pub use transports::ending::{ServeError, Stop};
-pub use transports::http::{Access, BadOrigin, BadTokens, HttpServer, Tokens};
+pub use shared::{Loader, Options, SharedServer};
+pub use transports::ending::{ServeError, ServerStop};
+pub use transports::http::{BadOrigin, BadTokens, CallerTokens, HttpAccess, HttpServer};
 pub use transports::stdio::serve_stdio;

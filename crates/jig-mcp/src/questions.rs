@@ -1,6 +1,6 @@
 //! [`Questions`]: the board on which questions wait for whoever answers first.
 //!
-//! A call that has to ask puts its question there ([`Questions::put`]) and waits ([`Pending::wait`]). Whoever
+//! A call that has to ask puts its question there ([`Questions::put`]) and waits ([`StandingQuestion::wait`]). Whoever
 //! answers by [`Questions::answer`], the client, `jig approve`, an editor, comes first or is told that
 //! somebody else did. Where nobody can be asked, the question is kept for a while as *refused*
 //! ([`Questions::refused`]): a person may still allow it, once or for the turn, and the next call that asks
@@ -26,13 +26,13 @@ use jig_broker::{CancelHook, CancelToken};
 use jig_engine::{Answer, Ask};
 
 pub use self::ask_socket::PROTOCOL;
-use self::asked::{Asked, Fingerprint};
-pub(crate) use self::asked::{LONGEST_CONTEXT, Topic};
+use self::asked::{BoardQuestion, Fingerprint};
+pub(crate) use self::asked::{LONGEST_CONTEXT, QuestionTopic};
 
 /// The questions of a server that wait for a person, and those that nobody could be asked.
 #[derive(Debug)]
 pub struct Questions {
-    board: Mutex<Board>,
+    board: Mutex<QuestionBoard>,
     /// Something happened that watchers are told.
     happened: Condvar,
     /// How long a refusal and an answer to it are kept.
@@ -61,59 +61,59 @@ pub(crate) enum Unanswerable {
 }
 
 #[derive(Debug, Default)]
-struct Board {
+struct QuestionBoard {
     /// The number of the last question.
     last: u64,
-    open: BTreeMap<u64, Open>,
-    refused: BTreeMap<u64, Refused>,
+    open: BTreeMap<u64, OpenQuestion>,
+    refused: BTreeMap<u64, UnaskedQuestion>,
     /// Answers to refused questions, for the next call that asks the same.
-    given: VecDeque<Given>,
+    given: VecDeque<KeptAnswer>,
     /// What became of the latest questions that are on the board no more.
-    settled: VecDeque<Settled>,
+    settled: VecDeque<SettledQuestion>,
     /// Who is told what happens.
     watchers: usize,
     /// The latest events, for the watchers: each knows the number of the last one that it has seen.
-    events: VecDeque<Event>,
+    events: VecDeque<BoardEvent>,
     /// The number of the last event.
     happened: u64,
 }
 
 /// A question that somebody waits for.
 #[derive(Debug)]
-struct Open {
-    asked: Arc<Asked>,
-    slot: Arc<Slot>,
+struct OpenQuestion {
+    asked: Arc<BoardQuestion>,
+    slot: Arc<AnswerSlot>,
     /// Nobody but watchers can answer it.
     needs_watcher: bool,
 }
 
 /// A question that nobody could be asked.
 #[derive(Debug)]
-struct Refused {
-    asked: Arc<Asked>,
+struct UnaskedQuestion {
+    asked: Arc<BoardQuestion>,
     /// When that was noticed last.
     since: Instant,
 }
 
 /// Where the answer to one question is put.
 #[derive(Debug, Default)]
-struct Slot {
+struct AnswerSlot {
     answer: Mutex<Option<Answer>>,
     ready: Condvar,
     /// Who gave it.
     by: OnceLock<String>,
     /// Is told the answer by whoever gives it.
-    then: Hook,
+    then: AnswerHook,
 }
 
 /// What is done with an answer, once.
 #[derive(Default)]
-struct Hook(Mutex<Option<Told>>);
+struct AnswerHook(Mutex<Option<AnswerFunction>>);
 
 /// Is told an answer.
-type Told = Box<dyn FnOnce(Answer) + Send>;
+type AnswerFunction = Box<dyn FnOnce(Answer) + Send>;
 
-impl Hook {
+impl AnswerHook {
     fn new(then: impl FnOnce(Answer) + Send + 'static) -> Self {
         Self(Mutex::new(Some(Box::new(then))))
     }
@@ -126,7 +126,7 @@ impl Hook {
     }
 }
 
-impl fmt::Debug for Hook {
+impl fmt::Debug for AnswerHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Hook")
     }
@@ -134,7 +134,7 @@ impl fmt::Debug for Hook {
 
 /// An answer to a question that was refused.
 #[derive(Debug)]
-struct Given {
+struct KeptAnswer {
     fingerprint: Fingerprint,
     caller: String,
     answer: Answer,
@@ -143,21 +143,21 @@ struct Given {
 }
 
 #[derive(Debug, Clone)]
-struct Settled {
+struct SettledQuestion {
     number: u64,
-    how: How,
+    how: QuestionEnd,
 }
 
 /// How a question left the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum How {
+enum QuestionEnd {
     Answered { by: String, decision: &'static str },
     Gone,
 }
 
 /// What watchers are told: the rest is looked up when they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Event {
+enum BoardEvent {
     Open(u64),
     Refused(u64),
     Settled(u64),
@@ -195,8 +195,8 @@ impl Questions {
     }
 
     /// Puts a question of a call on the board, where it stays until it is answered or given up.
-    pub(crate) fn put(self: &Arc<Self>, caller: &str, ask: &Ask<'_>) -> Pending {
-        self.place(false, |number| Asked::new(number, caller, ask))
+    pub(crate) fn put(self: &Arc<Self>, caller: &str, ask: &Ask<'_>) -> StandingQuestion {
+        self.place(false, |number| BoardQuestion::new(number, caller, ask))
     }
 
     /// The same for a question that nobody but those at the ask socket can answer; `None` if nobody is
@@ -206,14 +206,14 @@ impl Questions {
         self: &Arc<Self>,
         caller: &str,
         ask: &Ask<'_>,
-    ) -> Option<Pending> {
+    ) -> Option<StandingQuestion> {
         self.has_listeners()
-            .then(|| self.place(true, |number| Asked::new(number, caller, ask)))
+            .then(|| self.place(true, |number| BoardQuestion::new(number, caller, ask)))
     }
 
     /// Asks whether a configuration comes into force.
-    pub(crate) fn put_config(self: &Arc<Self>, text: &str, context: String) -> Pending {
-        let asked = |number| Asked::of_host(number, Topic::Config, text, context);
+    pub(crate) fn put_config(self: &Arc<Self>, text: &str, context: String) -> StandingQuestion {
+        let asked = |number| BoardQuestion::of_host(number, QuestionTopic::Config, text, context);
         self.place(false, asked)
     }
 
@@ -221,35 +221,39 @@ impl Questions {
     /// must return at once.
     pub(crate) fn put_server(
         self: &Arc<Self>,
-        topic: Topic,
+        topic: QuestionTopic,
         text: &str,
         context: String,
         then: impl FnOnce(Answer) + Send + 'static,
-    ) -> Pending {
-        let slot = Slot {
-            then: Hook::new(then),
-            ..Slot::default()
+    ) -> StandingQuestion {
+        let slot = AnswerSlot {
+            then: AnswerHook::new(then),
+            ..AnswerSlot::default()
         };
-        let asked = |number| Asked::of_host(number, topic, text, context);
+        let asked = |number| BoardQuestion::of_host(number, topic, text, context);
         self.place_in(slot, false, asked)
     }
 
-    fn place(self: &Arc<Self>, needs_watcher: bool, asked: impl FnOnce(u64) -> Asked) -> Pending {
-        self.place_in(Slot::default(), needs_watcher, asked)
+    fn place(
+        self: &Arc<Self>,
+        needs_watcher: bool,
+        asked: impl FnOnce(u64) -> BoardQuestion,
+    ) -> StandingQuestion {
+        self.place_in(AnswerSlot::default(), needs_watcher, asked)
     }
 
     fn place_in(
         self: &Arc<Self>,
-        slot: Slot,
+        slot: AnswerSlot,
         needs_watcher: bool,
-        asked: impl FnOnce(u64) -> Asked,
-    ) -> Pending {
+        asked: impl FnOnce(u64) -> BoardQuestion,
+    ) -> StandingQuestion {
         let mut board = self.board();
         board.last += 1;
         let number = board.last;
         let asked = Arc::new(asked(number));
         let slot = Arc::new(slot);
-        let open = Open {
+        let open = OpenQuestion {
             asked: Arc::clone(&asked),
             slot: Arc::clone(&slot),
             needs_watcher,
@@ -262,9 +266,9 @@ impl Questions {
             slot.put(Answer::Unavailable);
         } else {
             board.open.insert(number, open);
-            self.tell(&mut board, Event::Open(number));
+            self.tell(&mut board, BoardEvent::Open(number));
         }
-        Pending {
+        StandingQuestion {
             questions: Arc::clone(self),
             asked,
             slot,
@@ -274,7 +278,7 @@ impl Questions {
     /// Notes a question that nobody can be asked, so that a person can allow it for the next call. The same
     /// question again keeps its name.
     pub(crate) fn refused(&self, caller: &str, ask: &Ask<'_>) -> QuestionId {
-        let asked = Asked::new(0, caller, ask);
+        let asked = BoardQuestion::new(0, caller, ask);
         let mut board = self.board();
         let same = board
             .refused
@@ -286,21 +290,23 @@ impl Questions {
         }
         board.last += 1;
         let number = board.last;
-        self.refuse(&mut board, Arc::new(Asked { number, ..asked }));
+        self.refuse(&mut board, Arc::new(BoardQuestion { number, ..asked }));
         QuestionId(number)
     }
 
-    fn refuse(&self, board: &mut Board, asked: Arc<Asked>) {
+    fn refuse(&self, board: &mut QuestionBoard, asked: Arc<BoardQuestion>) {
         while board.refused.len() >= MOST_REFUSED {
             let Some((number, _)) = board.refused.pop_first() else {
                 break;
             };
-            self.settle(board, number, How::Gone);
+            self.settle(board, number, QuestionEnd::Gone);
         }
         let number = asked.number;
         let since = Instant::now();
-        board.refused.insert(number, Refused { asked, since });
-        self.tell(board, Event::Refused(number));
+        board
+            .refused
+            .insert(number, UnaskedQuestion { asked, since });
+        self.tell(board, BoardEvent::Refused(number));
     }
 
     /// Answers a question. The first answer counts; `by` tells people whose that was.
@@ -316,7 +322,7 @@ impl Questions {
     ) -> Result<(), Unanswerable> {
         let mut board = self.board();
         let number = id.0;
-        let how = How::Answered {
+        let how = QuestionEnd::Answered {
             by: by.to_owned(),
             decision: decisions::name(&answer),
         };
@@ -326,12 +332,12 @@ impl Questions {
             open.slot.put(answer);
             return Ok(());
         }
-        if let Some(Refused { asked, .. }) = board.refused.remove(&number) {
+        if let Some(UnaskedQuestion { asked, .. }) = board.refused.remove(&number) {
             self.settle(&mut board, number, how);
             if board.given.len() >= MOST_GIVEN {
                 board.given.pop_front();
             }
-            board.given.push_back(Given {
+            board.given.push_back(KeptAnswer {
                 fingerprint: asked.fingerprint,
                 caller: asked.caller.clone().unwrap_or_default(),
                 answer,
@@ -351,22 +357,29 @@ impl Questions {
     /// Answers what calls ask about servers, and what was refused of it, where it was accepted meanwhile: `is_accepted`
     /// says so for a tool.
     pub(crate) fn accepted(&self, is_accepted: impl Fn(&str) -> bool) {
-        let is_over = |asked: &Asked| {
-            let is_about = matches!(asked.topic, Topic::Server | Topic::Definition);
+        let is_over = |asked: &BoardQuestion| {
+            let is_about = matches!(
+                asked.topic,
+                QuestionTopic::Server | QuestionTopic::Definition
+            );
             is_about && asked.tool.as_deref().is_some_and(&is_accepted)
         };
-        let open: Vec<Arc<Asked>> = {
+        let open: Vec<Arc<BoardQuestion>> = {
             let board = self.board();
             let open = board.open.values().map(|open| &open.asked);
             let refused = board.refused.values().map(|refused| &refused.asked);
-            let of_servers =
-                |asked: &&Arc<Asked>| matches!(asked.topic, Topic::Server | Topic::Definition);
+            let of_servers = |asked: &&Arc<BoardQuestion>| {
+                matches!(
+                    asked.topic,
+                    QuestionTopic::Server | QuestionTopic::Definition
+                )
+            };
             open.chain(refused).filter(of_servers).cloned().collect()
         };
         // Whether it was accepted is looked up without the board: that may read a file.
         for asked in open.into_iter().filter(|asked| is_over(asked)) {
             let mut board = self.board();
-            let how = How::Answered {
+            let how = QuestionEnd::Answered {
                 by: ELSEWHERE.to_owned(),
                 decision: "accept",
             };
@@ -383,13 +396,13 @@ impl Questions {
     /// Forgets whatever has to do with a caller whose turn has ended.
     pub(crate) fn forget(&self, caller: &str) {
         let mut board = self.board();
-        let is_theirs = |asked: &Asked| asked.caller.as_deref() == Some(caller);
+        let is_theirs = |asked: &BoardQuestion| asked.caller.as_deref() == Some(caller);
         let open = board.open.iter().filter(|(_, open)| is_theirs(&open.asked));
         let open: Vec<u64> = open.map(|(number, _)| *number).collect();
         for number in open {
             if let Some(open) = board.open.remove(&number) {
                 open.slot.put(Answer::Cancel);
-                self.settle(&mut board, number, How::Gone);
+                self.settle(&mut board, number, QuestionEnd::Gone);
             }
         }
         self.forget_refused(&mut board, |refused| is_theirs(&refused.asked));
@@ -398,40 +411,43 @@ impl Questions {
 
     /// Takes a question off the board that its asker waits for no more. `false` if it was answered just
     /// before.
-    fn withdraw(&self, asked: &Arc<Asked>, then: Then) -> bool {
+    fn withdraw(&self, asked: &Arc<BoardQuestion>, then: LeftQuestionFate) -> bool {
         let mut board = self.board();
         if board.open.remove(&asked.number).is_none() {
             return false;
         }
         match then {
-            Then::Forget => self.settle(&mut board, asked.number, How::Gone),
-            Then::Refuse => self.refuse(&mut board, Arc::clone(asked)),
+            LeftQuestionFate::Forget => self.settle(&mut board, asked.number, QuestionEnd::Gone),
+            LeftQuestionFate::Refuse => self.refuse(&mut board, Arc::clone(asked)),
         }
         true
     }
 
     /// One more who is told what happens, until the guard goes.
-    fn watcher(&self) -> Watching<'_> {
+    fn watcher(&self) -> BoardWatcher<'_> {
         let mut board = self.board();
         board.watchers += 1;
-        let open = board.open.keys().map(|number| Event::Open(*number));
-        let refused = board.refused.keys().map(|number| Event::Refused(*number));
-        Watching {
+        let open = board.open.keys().map(|number| BoardEvent::Open(*number));
+        let refused = board
+            .refused
+            .keys()
+            .map(|number| BoardEvent::Refused(*number));
+        BoardWatcher {
             questions: self,
             backlog: open.chain(refused).collect(),
             seen: board.happened,
         }
     }
 
-    fn settle(&self, board: &mut Board, number: u64, how: How) {
+    fn settle(&self, board: &mut QuestionBoard, number: u64, how: QuestionEnd) {
         while board.settled.len() >= MOST_SETTLED {
             board.settled.pop_front();
         }
-        board.settled.push_back(Settled { number, how });
-        self.tell(board, Event::Settled(number));
+        board.settled.push_back(SettledQuestion { number, how });
+        self.tell(board, BoardEvent::Settled(number));
     }
 
-    fn tell(&self, board: &mut Board, event: Event) {
+    fn tell(&self, board: &mut QuestionBoard, event: BoardEvent) {
         while board.events.len() >= MOST_EVENTS {
             board.events.pop_front();
         }
@@ -441,7 +457,7 @@ impl Questions {
     }
 
     /// The board, without what is too old.
-    fn board(&self) -> MutexGuard<'_, Board> {
+    fn board(&self) -> MutexGuard<'_, QuestionBoard> {
         // Nothing that is done with the board can panic halfway.
         let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         let is_old = |since: Instant| since.elapsed() >= self.kept;
@@ -453,35 +469,41 @@ impl Questions {
         board
     }
 
-    fn forget_refused(&self, board: &mut Board, is_over: impl Fn(&Refused) -> bool) {
+    fn forget_refused(
+        &self,
+        board: &mut QuestionBoard,
+        is_over: impl Fn(&UnaskedQuestion) -> bool,
+    ) {
         let over = board.refused.iter().filter(|(_, refused)| is_over(refused));
         let over: Vec<u64> = over.map(|(number, _)| *number).collect();
         for number in over {
             board.refused.remove(&number);
-            self.settle(board, number, How::Gone);
+            self.settle(board, number, QuestionEnd::Gone);
         }
     }
 }
 
-impl Board {
+impl QuestionBoard {
     fn unanswerable(&self, id: QuestionId) -> Unanswerable {
         let settled = self.settled.iter().find(|settled| settled.number == id.0);
         match settled.map(|settled| &settled.how) {
-            Some(How::Answered { by, .. }) => Unanswerable::AlreadyAnswered { id, by: by.clone() },
-            Some(How::Gone) => Unanswerable::Gone(id),
+            Some(QuestionEnd::Answered { by, .. }) => {
+                Unanswerable::AlreadyAnswered { id, by: by.clone() }
+            }
+            Some(QuestionEnd::Gone) => Unanswerable::Gone(id),
             None => Unanswerable::Unknown(id),
         }
     }
 
     /// A question that is there, and its state.
-    fn find(&self, number: u64) -> Option<(&Arc<Asked>, &'static str)> {
+    fn find(&self, number: u64) -> Option<(&Arc<BoardQuestion>, &'static str)> {
         let open = self.open.get(&number).map(|open| (&open.asked, WAITING));
         let refused = || self.refused.get(&number);
         open.or_else(|| refused().map(|refused| (&refused.asked, REFUSED)))
     }
 }
 
-impl Slot {
+impl AnswerSlot {
     /// The first answer stays.
     fn put(&self, answer: Answer) {
         let mut place = self.lock();
@@ -516,13 +538,13 @@ impl Slot {
 
 /// A question that stands on the board for as long as this is kept, or until it is answered.
 #[derive(Debug)]
-pub(crate) struct Pending {
+pub(crate) struct StandingQuestion {
     questions: Arc<Questions>,
-    asked: Arc<Asked>,
-    slot: Arc<Slot>,
+    asked: Arc<BoardQuestion>,
+    slot: Arc<AnswerSlot>,
 }
 
-impl Pending {
+impl StandingQuestion {
     /// What the question is called.
     pub(crate) fn id(&self) -> QuestionId {
         self.asked.id()
@@ -544,9 +566,9 @@ impl Pending {
         }
         let is_gone = gone.is_some_and(CancelToken::is_cancelled);
         let (then, answer) = match (cancel.is_cancelled(), is_gone) {
-            (true, _) => (Then::Forget, Answer::Cancel),
-            (false, true) => (Then::Forget, Answer::Unavailable),
-            (false, false) => (Then::Refuse, Answer::TimedOut),
+            (true, _) => (LeftQuestionFate::Forget, Answer::Cancel),
+            (false, true) => (LeftQuestionFate::Forget, Answer::Unavailable),
+            (false, false) => (LeftQuestionFate::Refuse, Answer::TimedOut),
         };
         match self.questions.withdraw(&self.asked, then) {
             true => answer,
@@ -566,30 +588,31 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for StandingQuestion {
     fn drop(&mut self) {
-        self.questions.withdraw(&self.asked, Then::Forget);
+        self.questions
+            .withdraw(&self.asked, LeftQuestionFate::Forget);
     }
 }
 
 /// What becomes of a question that nobody waits for any more.
 #[derive(Debug, Clone, Copy)]
-enum Then {
+enum LeftQuestionFate {
     Forget,
     Refuse,
 }
 
 /// Somebody who is told what happens.
 #[derive(Debug)]
-struct Watching<'a> {
+struct BoardWatcher<'a> {
     questions: &'a Questions,
     /// What was on the board already, and they have not been told yet.
-    backlog: VecDeque<Event>,
+    backlog: VecDeque<BoardEvent>,
     /// The number of the last event that they know.
     seen: u64,
 }
 
-impl Drop for Watching<'_> {
+impl Drop for BoardWatcher<'_> {
     fn drop(&mut self) {
         let questions = self.questions;
         let mut board = questions.board();

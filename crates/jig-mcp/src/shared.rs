@@ -1,4 +1,4 @@
-//! [`Shared`]: what all connections of a server have in common.
+//! [`SharedServer`]: what all connections of a server have in common.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -13,7 +13,7 @@ use crate::calls::request_state::Seal;
 use crate::client::servers::Servers;
 use crate::configuration::reload::Reload;
 use crate::configuration::server_acceptance::AskedServers;
-use crate::configuration::server_tools::Gathered;
+use crate::configuration::server_tools::GatheredServers;
 use crate::methods::catalogue::Catalogue;
 use crate::questions::Questions;
 
@@ -86,7 +86,7 @@ impl Default for Options {
 }
 
 /// What all connections of a server have in common.
-pub struct Shared {
+pub struct SharedServer {
     pub(crate) loader: Box<dyn Loader>,
     pub(crate) options: Options,
     pub(crate) questions: Arc<Questions>,
@@ -109,14 +109,14 @@ pub struct Shared {
     pub(crate) was_listed: AtomicBool,
     /// Held by whoever asks servers for their tools. That may take long, and nothing else waits for it.
     pub(crate) gathering: Mutex<()>,
-    current: RwLock<Arc<Served>>,
-    /// Held by whoever makes another [`Served`] of the current one.
+    current: RwLock<Arc<ServedConfig>>,
+    /// Held by whoever makes another [`ServedConfig`] of the current one.
     changing: Mutex<()>,
     generation: watch::Sender<u64>,
 }
 
 /// A configuration in force.
-pub(crate) struct Served {
+pub(crate) struct ServedConfig {
     /// As it was loaded.
     pub(crate) loaded: Arc<Config>,
     /// The same with the tools of servers, as far as they are known.
@@ -126,11 +126,11 @@ pub(crate) struct Served {
     /// Counts up with every configuration that comes into force, and with every change of a component.
     pub(crate) generation: u64,
     /// What is known of the servers; `None` where there are none.
-    pub(crate) gathered: Option<Gathered>,
+    pub(crate) gathered: Option<GatheredServers>,
     catalogue: OnceLock<Catalogue>,
 }
 
-impl Shared {
+impl SharedServer {
     /// A server for the tools of the configuration that `loader` loads.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Shared {
     pub fn new(loader: Box<dyn Loader>, options: Options) -> Result<Arc<Self>, String> {
         let loaded = loader.load()?;
         let servers = loader.servers();
-        let first = Served::new(&*loader, &options, servers.as_ref(), loaded, 1)?;
+        let first = ServedConfig::new(&*loader, &options, servers.as_ref(), loaded, 1)?;
         Ok(Arc::new(Self {
             loader,
             options,
@@ -166,7 +166,7 @@ impl Shared {
     }
 
     /// The configuration in force.
-    pub(crate) fn current(&self) -> Arc<Served> {
+    pub(crate) fn current(&self) -> Arc<ServedConfig> {
         let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&current)
     }
@@ -177,7 +177,8 @@ impl Shared {
         self.change(|current| {
             let generation = current.generation + 1;
             let servers = self.servers.as_ref();
-            let next = Served::new(&*self.loader, &self.options, servers, loaded, generation)?;
+            let next =
+                ServedConfig::new(&*self.loader, &self.options, servers, loaded, generation)?;
             Ok(Some((next, true)))
         })
     }
@@ -185,7 +186,7 @@ impl Shared {
     /// Puts in force what `next` makes of what is, and tells of it if that is news.
     pub(crate) fn change(
         &self,
-        next: impl FnOnce(&Arc<Served>) -> Result<Option<(Served, bool)>, String>,
+        next: impl FnOnce(&Arc<ServedConfig>) -> Result<Option<(ServedConfig, bool)>, String>,
     ) -> Result<(), String> {
         let _one = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((next, is_news)) = next(&self.current())? else {
@@ -216,7 +217,7 @@ impl Shared {
     }
 }
 
-impl Served {
+impl ServedConfig {
     fn new(
         loader: &dyn Loader,
         options: &Options,
@@ -231,7 +232,7 @@ impl Served {
             return Self::with(loader, options, (loaded, None), generation);
         };
         let base = Arc::new(loader.engine(&loaded)?);
-        let gathered = Gathered::new(servers, &base);
+        let gathered = GatheredServers::new(servers, &base);
         let served = Self::with(loader, options, (loaded, Some(gathered)), generation)?;
         servers.attach(base);
         Ok(served)
@@ -241,7 +242,7 @@ impl Served {
     pub(crate) fn with(
         loader: &dyn Loader,
         options: &Options,
-        (loaded, gathered): (Arc<Config>, Option<Gathered>),
+        (loaded, gathered): (Arc<Config>, Option<GatheredServers>),
         generation: u64,
     ) -> Result<Self, String> {
         let config = match &gathered {
@@ -250,7 +251,7 @@ impl Served {
         };
         let mut engine = loader.engine(&config)?;
         engine.max_result = options.max_result;
-        engine.servers = gathered.as_ref().map(Gathered::reached);
+        engine.servers = gathered.as_ref().map(GatheredServers::reached);
         Ok(Self {
             loaded,
             config,

@@ -10,15 +10,15 @@ use jig_files::MemoryFiles;
 use jig_proto::ProjectPath;
 
 use crate::caller::Caller;
-use crate::shared::{Loader, Options, Shared};
+use crate::shared::{Loader, Options, SharedServer};
 
 /// Loads assignments, as `--set` takes them.
-pub(crate) struct Memory {
+pub(crate) struct MemoryLoader {
     sets: Mutex<Vec<String>>,
     files: Arc<MemoryFiles>,
 }
 
-impl Loader for Memory {
+impl Loader for MemoryLoader {
     fn load(&self) -> Result<Arc<Config>, String> {
         let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
         config(&sets).map(Arc::new)
@@ -48,12 +48,16 @@ fn config(sets: &[String]) -> Result<Config, String> {
 }
 
 /// A server with these assignments and files.
-pub(crate) fn server(sets: &[&str], files: &[(&str, &str)]) -> Arc<Shared> {
+pub(crate) fn server(sets: &[&str], files: &[(&str, &str)]) -> Arc<SharedServer> {
     serving(sets, files, Options::default())
 }
 
 /// The same with other options.
-pub(crate) fn serving(sets: &[&str], files: &[(&str, &str)], options: Options) -> Arc<Shared> {
+pub(crate) fn serving(
+    sets: &[&str],
+    files: &[(&str, &str)],
+    options: Options,
+) -> Arc<SharedServer> {
     let memory = MemoryFiles::new();
     for (path, content) in files {
         let path = ProjectPath::normalize(path).expect("a path of the workspace");
@@ -61,15 +65,15 @@ pub(crate) fn serving(sets: &[&str], files: &[(&str, &str)], options: Options) -
             .put_file(&path, (*content).to_owned(), false)
             .expect("a file");
     }
-    let loader = Memory {
+    let loader = MemoryLoader {
         sets: Mutex::new(sets.iter().map(|&set| set.to_owned()).collect()),
         files: Arc::new(memory),
     };
-    Shared::new(Box::new(loader), options).expect("a valid configuration")
+    SharedServer::new(Box::new(loader), options).expect("a valid configuration")
 }
 
 /// Puts other assignments in force.
-pub(crate) fn reconfigure(shared: &Shared, sets: &[&str]) {
+pub(crate) fn reconfigure(shared: &SharedServer, sets: &[&str]) {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     let config = config(&sets).expect("a valid configuration");
     shared.replace(Arc::new(config)).expect("an engine");

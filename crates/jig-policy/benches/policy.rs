@@ -11,8 +11,9 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use jig_policy::{
-    Access, Capabilities, Capability, DefaultAccess, Entry, EnvRule, EnvUse, FsRule, Guards,
-    Lookup, NetRule, NetTarget, Origin, Policy, Resolved, Workspace,
+    Capability, DeclaredAccess, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule, DefaultAccess,
+    EnvUse, FileCapabilities, Guards, Lookup, LookupEntry, NetTarget, Policy, ResolvedPath,
+    RuleOrigin, Workspace,
 };
 use jig_proto::ProjectPath;
 
@@ -47,16 +48,16 @@ fn measure_fs() -> [Duration; 3] {
     let mut random = Random(1);
     let cases = SIZES.map(|size| {
         let paths: Vec<String> = (0..size).map(|_| random.path()).collect();
-        let rules = paths.iter().map(|path| FsRule {
+        let rules = paths.iter().map(|path| DeclaredFsRule {
             path: path.clone(),
-            capabilities: Capabilities::just(Capability::Read),
-            origin: Origin::named("bench"),
+            capabilities: FileCapabilities::just(Capability::Read),
+            origin: RuleOrigin::named("bench"),
         });
-        let access = Access {
+        let access = DeclaredAccess {
             fs: rules.collect(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
-        let targets: Vec<Resolved> = (0..TARGETS)
+        let targets: Vec<ResolvedPath> = (0..TARGETS)
             .map(|number| {
                 let start = if number % 2 == 0 {
                     random.pick(&paths).clone()
@@ -64,7 +65,7 @@ fn measure_fs() -> [Duration; 3] {
                     random.path()
                 };
                 let text = format!("{start}/{}", random.word());
-                ProjectPath::normalize(&text).map(Resolved::from_handle)
+                ProjectPath::normalize(&text).map(ResolvedPath::from_handle)
             })
             .collect::<Result<_, _>>()
             .unwrap_or_default();
@@ -78,14 +79,14 @@ fn measure_fs() -> [Duration; 3] {
 fn measure_net() -> [Duration; 3] {
     let mut random = Random(2);
     let cases = SIZES.map(|size| {
-        let rules: Vec<NetRule> = (0..size)
-            .map(|number| NetRule {
+        let rules: Vec<DeclaredNetRule> = (0..size)
+            .map(|number| DeclaredNetRule {
                 host: format!("{}.{}.example", random.word(), random.word()),
                 scheme: (number % 2 == 0).then(|| "https".to_owned()),
                 port: None,
                 path_prefix: (number % 3 == 0).then(|| format!("/{}", random.word())),
                 allow: true,
-                origin: Origin::named("bench"),
+                origin: RuleOrigin::named("bench"),
             })
             .collect();
         let targets: Vec<NetTarget> = (0..TARGETS)
@@ -101,9 +102,9 @@ fn measure_net() -> [Duration; 3] {
             .collect::<Result<_, _>>()
             .unwrap_or_default();
         (
-            compile(&Access {
+            compile(&DeclaredAccess {
                 net: rules,
-                ..Access::default()
+                ..DeclaredAccess::default()
             }),
             targets,
         )
@@ -117,19 +118,22 @@ fn measure_env() -> [Duration; 3] {
     let mut random = Random(3);
     let cases = SIZES.map(|size| {
         let names: Vec<String> = (0..size).map(|_| random.variable()).collect();
-        let rules = names.iter().enumerate().map(|(number, name)| EnvRule {
-            name: if number % 2 == 0 {
-                format!("{name}*")
-            } else {
-                name.clone()
-            },
-            read: true,
-            header: false,
-            origin: Origin::named("bench"),
-        });
-        let access = Access {
+        let rules = names
+            .iter()
+            .enumerate()
+            .map(|(number, name)| DeclaredEnvRule {
+                name: if number % 2 == 0 {
+                    format!("{name}*")
+                } else {
+                    name.clone()
+                },
+                read: true,
+                header: false,
+                origin: RuleOrigin::named("bench"),
+            });
+        let access = DeclaredAccess {
             env: rules.collect(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let targets: Vec<String> = (0..TARGETS)
             .map(|number| match number % 4 {
@@ -166,7 +170,7 @@ fn interleaved<T>(
     fastest
 }
 
-fn compile(access: &Access) -> Policy {
+fn compile(access: &DeclaredAccess) -> Policy {
     let workspace = Workspace::new("/workspace", NoLinks);
     match Policy::compile(
         access,
@@ -182,8 +186,8 @@ fn compile(access: &Access) -> Policy {
 struct NoLinks;
 
 impl Lookup for NoLinks {
-    fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {
-        Ok(Entry::Missing)
+    fn entry(&self, _: &ProjectPath) -> io::Result<LookupEntry> {
+        Ok(LookupEntry::Missing)
     }
 }
 

@@ -49,15 +49,15 @@ impl fmt::Display for Capability {
 
 /// A set of [`Capability`]s.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Capabilities(u8);
+pub struct FileCapabilities(u8);
 
-impl Capabilities {
+impl FileCapabilities {
     /// No capability: a rule that denies.
-    pub const NONE: Capabilities = Capabilities(0);
+    pub const NONE: FileCapabilities = FileCapabilities(0);
     /// Create, update and delete: what `write = true` stands for.
-    pub const WRITE: Capabilities = Capabilities(2 | 4 | 8);
+    pub const WRITE: FileCapabilities = FileCapabilities(2 | 4 | 8);
     /// All five.
-    pub const ALL: Capabilities = Capabilities(31);
+    pub const ALL: FileCapabilities = FileCapabilities(31);
 
     /// The set of one.
     pub const fn just(one: Capability) -> Self {
@@ -66,7 +66,7 @@ impl Capabilities {
 
     /// This set and `other` together.
     #[must_use]
-    pub const fn with(self, other: Capabilities) -> Self {
+    pub const fn with(self, other: FileCapabilities) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -84,7 +84,7 @@ impl Capabilities {
     }
 
     /// Whether the set holds all of `other`.
-    pub fn covers(self, other: Capabilities) -> bool {
+    pub fn covers(self, other: FileCapabilities) -> bool {
         self.0 & other.0 == other.0
     }
 
@@ -101,34 +101,34 @@ impl Capabilities {
     }
 }
 
-impl From<Capability> for Capabilities {
+impl From<Capability> for FileCapabilities {
     fn from(one: Capability) -> Self {
         Self::just(one)
     }
 }
 
-impl FromIterator<Capability> for Capabilities {
+impl FromIterator<Capability> for FileCapabilities {
     fn from_iter<I: IntoIterator<Item = Capability>>(all: I) -> Self {
         all.into_iter()
             .fold(Self::NONE, |set, one| set | one.into())
     }
 }
 
-impl BitOr for Capabilities {
+impl BitOr for FileCapabilities {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-impl BitAnd for Capabilities {
+impl BitAnd for FileCapabilities {
     type Output = Self;
     fn bitand(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 }
 
-impl Sub for Capabilities {
+impl Sub for FileCapabilities {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         Self(self.0 & !other.0)
@@ -136,7 +136,7 @@ impl Sub for Capabilities {
 }
 
 /// `read + write`, `read`, or `nothing`.
-impl fmt::Display for Capabilities {
+impl fmt::Display for FileCapabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {
             return f.write_str("nothing");
@@ -153,7 +153,7 @@ impl fmt::Display for Capabilities {
     }
 }
 
-impl fmt::Debug for Capabilities {
+impl fmt::Debug for FileCapabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Capabilities({self})")
     }

@@ -5,28 +5,31 @@ use std::fmt;
 
 use crate::decision::{Decision, Reason, Rule};
 use crate::lookup::Lookup;
-use crate::policy::{Resource, RuleError, RuleErrorKind};
-use crate::resolve::{ResolveError, Resolved, Workspace};
-use crate::rules::{CommandRule, Origin};
+use crate::policy::{RuleError, RuleErrorKind, RuleKind};
+use crate::resolve::{ResolveError, ResolvedPath, Workspace};
+use crate::rules::{DeclaredCommandRule, RuleOrigin};
 
 /// A program as a request names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Program {
+pub enum CommandProgram {
     /// A name to be found on the search path.
     Name(String),
     /// A file of the workspace, which also needs the `execute` capability.
-    File(Resolved),
+    File(ResolvedPath),
 }
 
-impl Program {
+impl CommandProgram {
     /// Reads a program: one with a slash is a file of the workspace, another is a name.
-    pub fn parse<L: Lookup>(text: &str, workspace: &Workspace<L>) -> Result<Self, ProgramError> {
+    pub fn parse<L: Lookup>(
+        text: &str,
+        workspace: &Workspace<L>,
+    ) -> Result<Self, ProgramNameError> {
         if text.is_empty() || text.contains('\0') || matches!(text, "." | "..") {
-            return Err(ProgramError::Name(text.replace('\0', "\\0")));
+            return Err(ProgramNameError::Name(text.replace('\0', "\\0")));
         }
         if text.contains('/') {
             return Ok(Self::File(
-                workspace.resolve(text).map_err(ProgramError::Path)?,
+                workspace.resolve(text).map_err(ProgramNameError::Path)?,
             ));
         }
         Ok(Self::Name(text.to_owned()))
@@ -35,13 +38,13 @@ impl Program {
     /// The key under which rules are found: a name, or a canonical path with `./` before it.
     pub(crate) fn key(&self) -> String {
         match self {
-            Program::Name(name) => name.clone(),
-            Program::File(file) => format!("./{}", file.path()),
+            CommandProgram::Name(name) => name.clone(),
+            CommandProgram::File(file) => format!("./{}", file.path()),
         }
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for CommandProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.key())
     }
@@ -50,7 +53,7 @@ impl fmt::Display for Program {
 /// Why a text names no program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ProgramError {
+pub enum ProgramNameError {
     /// Not a name that a program can have.
     #[error("`{0}` is not the name of a program")]
     Name(String),
@@ -62,13 +65,13 @@ pub enum ProgramError {
 /// A rule with its program in normal form.
 #[derive(Debug, Clone)]
 pub struct CompiledCommandRule {
-    pub(crate) declared: CommandRule,
-    program: Program,
+    pub(crate) declared: DeclaredCommandRule,
+    program: CommandProgram,
 }
 
 impl CompiledCommandRule {
     /// The program.
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &CommandProgram {
         &self.program
     }
 
@@ -78,12 +81,12 @@ impl CompiledCommandRule {
     }
 
     /// Where it was declared.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &RuleOrigin {
         &self.declared.origin
     }
 
     /// The rule as it was declared.
-    pub fn declared(&self) -> &CommandRule {
+    pub fn declared(&self) -> &DeclaredCommandRule {
         &self.declared
     }
 
@@ -130,7 +133,7 @@ pub(crate) struct CommandTable {
 
 impl CommandTable {
     pub(crate) fn compile<L: Lookup>(
-        declared: Option<&[CommandRule]>,
+        declared: Option<&[DeclaredCommandRule]>,
         any: bool,
         workspace: &Workspace<L>,
         errors: &mut Vec<RuleError>,
@@ -149,7 +152,7 @@ impl CommandTable {
                     table.rules.push(compiled);
                 }
                 Err(error) => errors.push(RuleError {
-                    resource: Resource::Commands,
+                    resource: RuleKind::Commands,
                     index,
                     origin: rule.origin.clone(),
                     kind: RuleErrorKind::Command(error),
@@ -171,7 +174,7 @@ impl CommandTable {
         self.any
     }
 
-    pub(crate) fn decide(&self, program: &Program, args: &[String]) -> Decision<'_> {
+    pub(crate) fn decide(&self, program: &CommandProgram, args: &[String]) -> Decision<'_> {
         if self.any {
             return Decision {
                 verdict: crate::Verdict::Allow,
@@ -180,7 +183,7 @@ impl CommandTable {
             };
         }
         if !self.declared {
-            return Decision::uncovered(Reason::DefaultWithholds(Resource::Commands), None);
+            return Decision::uncovered(Reason::DefaultWithholds(RuleKind::Commands), None);
         }
         let number = self.by_program.get(&program.key());
         match number.and_then(|number| self.rules.get(*number as usize)) {
@@ -192,10 +195,11 @@ impl CommandTable {
 }
 
 fn compile_rule<L: Lookup>(
-    rule: &CommandRule,
+    rule: &DeclaredCommandRule,
     workspace: &Workspace<L>,
 ) -> Result<CompiledCommandRule, CommandRuleError> {
-    let program = Program::parse(&rule.program, workspace).map_err(CommandRuleError::Program)?;
+    let program =
+        CommandProgram::parse(&rule.program, workspace).map_err(CommandRuleError::Program)?;
     for list in rule.args.iter().flatten() {
         let early = list.iter().rev().skip(1).any(|arg| arg == ANY_REST);
         if early {
@@ -220,7 +224,7 @@ fn compile_rule<L: Lookup>(
 pub enum CommandRuleError {
     /// The program is none.
     #[error(transparent)]
-    Program(ProgramError),
+    Program(ProgramNameError),
     /// `**` before the end of an argument list.
     #[error("`**` may only stand at the end of an argument list: `{0}`")]
     RestInside(String),

@@ -9,10 +9,12 @@ use std::fmt;
 
 use crate::Verdict;
 use crate::decision::{Decision, Reason, Rule};
-use crate::index::{Hit, Index, IndexEntry, SEED, absorb};
-use crate::net::{Authority, CompiledNetRule, NetTable, NetTarget, View, normalize_host, web_port};
-use crate::policy::{Policy, Resource};
-use crate::rules::NetRule;
+use crate::index::{Index, IndexEntry, IndexHit, SEED, absorb};
+use crate::net::{
+    Authority, CompiledNetRule, NetTable, NetTarget, NetView, normalize_host, web_port,
+};
+use crate::policy::{Policy, RuleKind};
+use crate::rules::DeclaredNetRule;
 use crate::suggest::{Suggestion, suggested};
 use crate::target::Target;
 
@@ -24,12 +26,12 @@ pub struct Connection<'a> {
     /// The port.
     pub port: u16,
     /// What the program says on it.
-    pub speaks: Speaks<'a>,
+    pub speaks: SpokenProtocol<'a>,
 }
 
 /// What a program says on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaks<'a> {
+pub enum SpokenProtocol<'a> {
     /// A plain HTTP request.
     Http {
         /// Its path and query, as they go over the wire.
@@ -77,10 +79,10 @@ impl ConnectionTarget {
             host: &self.host,
             port: self.port,
             speaks: match &self.speaks {
-                OwnedSpeaks::Http { path } => Speaks::Http { path },
-                OwnedSpeaks::Tls => Speaks::Tls,
-                OwnedSpeaks::Other => Speaks::Other,
-                OwnedSpeaks::Unknown => Speaks::Unknown,
+                OwnedSpeaks::Http { path } => SpokenProtocol::Http { path },
+                OwnedSpeaks::Tls => SpokenProtocol::Tls,
+                OwnedSpeaks::Other => SpokenProtocol::Other,
+                OwnedSpeaks::Unknown => SpokenProtocol::Unknown,
             },
         }
     }
@@ -92,12 +94,12 @@ impl From<Connection<'_>> for ConnectionTarget {
             host: connection.host.to_owned(),
             port: connection.port,
             speaks: match connection.speaks {
-                Speaks::Http { path } => OwnedSpeaks::Http {
+                SpokenProtocol::Http { path } => OwnedSpeaks::Http {
                     path: path.to_owned(),
                 },
-                Speaks::Tls => OwnedSpeaks::Tls,
-                Speaks::Other => OwnedSpeaks::Other,
-                Speaks::Unknown => OwnedSpeaks::Unknown,
+                SpokenProtocol::Tls => OwnedSpeaks::Tls,
+                SpokenProtocol::Other => OwnedSpeaks::Other,
+                SpokenProtocol::Unknown => OwnedSpeaks::Unknown,
             },
         }
     }
@@ -128,8 +130,8 @@ impl Target for ConnectionTarget {
         "connect"
     }
 
-    fn resource(&self) -> Resource {
-        Resource::Net
+    fn resource(&self) -> RuleKind {
+        RuleKind::Net
     }
 
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
@@ -140,13 +142,13 @@ impl Target for ConnectionTarget {
 impl NetTable {
     pub(crate) fn decide_connection(&self, connection: &Connection<'_>) -> Decision<'_> {
         if self.rules().is_empty() {
-            return Decision::uncovered(Reason::DefaultWithholds(Resource::Net), None);
+            return Decision::uncovered(Reason::DefaultWithholds(RuleKind::Net), None);
         }
         let Ok(host) = normalize_host(connection.host) else {
             return Decision::uncovered(Reason::NoRule, None);
         };
         let port = connection.port;
-        if let Speaks::Http { path } = connection.speaks {
+        if let SpokenProtocol::Http { path } = connection.speaks {
             return self.decide(&NetTarget::on_the_wire(&host, port, path));
         }
         let on_host = self.connections.on_host(&host);
@@ -154,14 +156,14 @@ impl NetTable {
             return Decision::uncovered(Reason::NoRule, None);
         }
         match connection.speaks {
-            Speaks::Tls => self.decide_tls(on_host, &host, port),
+            SpokenProtocol::Tls => self.decide_tls(on_host, &host, port),
             _ => self.decide_other(on_host, &host, port),
         }
     }
 
     fn decide_tls(&self, on_host: OnHost, host: &str, port: u16) -> Decision<'_> {
         if on_host.has(OnHost::PATHS)
-            && let Some(hit) = self.connections.find(Key::PathUnderTls, host, port)
+            && let Some(hit) = self.connections.find(NetRuleKey::PathUnderTls, host, port)
         {
             return Decision::deny(Reason::PathUnderTls, self.rule(hit));
         }
@@ -177,9 +179,9 @@ impl NetTable {
     }
 
     /// What the rules say of all that a TLS connection can be.
-    fn readings_of_tls(&self, on_host: OnHost, host: &str, port: u16) -> [Reading<'_>; 3] {
+    fn readings_of_tls(&self, on_host: OnHost, host: &str, port: u16) -> [TlsAlternative<'_>; 3] {
         let web = |scheme| {
-            self.decide_view(View {
+            self.decide_view(NetView {
                 scheme,
                 host,
                 port,
@@ -196,34 +198,34 @@ impl NetTable {
             (wss, false),
             (self.decide_other(on_host, host, port), false),
         ]
-        .map(|(decision, is_main)| Reading { decision, is_main })
+        .map(|(decision, is_main)| TlsAlternative { decision, is_main })
     }
 
     fn decide_other(&self, on_host: OnHost, host: &str, port: u16) -> Decision<'_> {
         if on_host.has(OnHost::PATHS)
-            && let Some(hit) = self.connections.find(Key::PathUnseen, host, port)
+            && let Some(hit) = self.connections.find(NetRuleKey::PathUnseen, host, port)
         {
             return Decision::deny(Reason::PathUnseen, self.rule(hit));
         }
         match on_host.has(OnHost::OTHER) {
-            true => self.decide_by(self.connections.find(Key::Other, host, port)),
+            true => self.decide_by(self.connections.find(NetRuleKey::Other, host, port)),
             false => Decision::uncovered(Reason::NoRule, None),
         }
     }
 
-    fn rule(&self, hit: Hit) -> Option<Rule<'_>> {
+    fn rule(&self, hit: IndexHit) -> Option<Rule<'_>> {
         self.rules().get(hit.value as usize).map(Rule::Net)
     }
 }
 
 /// One of the things that a TLS connection can be.
-struct Reading<'p> {
+struct TlsAlternative<'p> {
     decision: Decision<'p>,
     /// Whether it is what TLS mostly is.
     is_main: bool,
 }
 
-impl Reading<'_> {
+impl TlsAlternative<'_> {
     /// Whether the connection is refused for this reading alone. A rule that names no scheme speaks
     /// of them all; what it denies, one that names the scheme may allow. A rule that names `wss`, say,
     /// can only be held by refusing the connection that may be one.
@@ -253,7 +255,7 @@ impl ConnectionTable {
             let on_host = hosts.entry(rule.host()).or_default();
             on_host.0 |= OnHost::of(rule).0;
         }
-        let entry = |key: Key, host: &str, port: u16, value: u32, bits: u8| IndexEntry {
+        let entry = |key: NetRuleKey, host: &str, port: u16, value: u32, bits: u8| IndexEntry {
             hash: key.hash(host, port),
             key: key.bytes(host, port),
             value,
@@ -261,7 +263,7 @@ impl ConnectionTable {
         };
         let on_hosts = hosts
             .iter()
-            .map(|(host, on_host)| entry(Key::Host, host, 0, 0, on_host.0));
+            .map(|(host, on_host)| entry(NetRuleKey::Host, host, 0, 0, on_host.0));
         let on_ports = ranked.into_iter().flat_map(|(value, rule)| {
             let allow = u8::from(rule.allow());
             keys_of(rule).map(move |(key, port)| entry(key, rule.host(), port, value, allow))
@@ -276,11 +278,11 @@ impl ConnectionTable {
     }
 
     fn on_host(&self, host: &str) -> OnHost {
-        let hit = self.find(Key::Host, host, 0);
+        let hit = self.find(NetRuleKey::Host, host, 0);
         OnHost(hit.map_or(0, |hit| hit.bits))
     }
 
-    fn find(&self, key: Key, host: &str, port: u16) -> Option<Hit> {
+    fn find(&self, key: NetRuleKey, host: &str, port: u16) -> Option<IndexHit> {
         self.index
             .find(key.hash(host, port), |bytes| key.is(bytes, host, port))
     }
@@ -325,7 +327,7 @@ impl OnHost {
 
 /// What is looked up by host and port.
 #[derive(Debug, Clone, Copy)]
-enum Key {
+enum NetRuleKey {
     /// What there is on the host; the port plays no part.
     Host,
     /// The rule on what is neither HTTP nor TLS.
@@ -336,7 +338,7 @@ enum Key {
     PathUnseen,
 }
 
-impl Key {
+impl NetRuleKey {
     fn hash(self, host: &str, port: u16) -> u64 {
         absorb(absorb(SEED, &self.head(port)), host.as_bytes())
     }
@@ -364,7 +366,7 @@ fn is_on_other(rule: &CompiledNetRule) -> bool {
 }
 
 /// All under which a rule is found.
-fn keys_of(rule: &CompiledNetRule) -> impl Iterator<Item = (Key, u16)> {
+fn keys_of(rule: &CompiledNetRule) -> impl Iterator<Item = (NetRuleKey, u16)> {
     let on_paths = !rule.segments.is_empty();
     let plain = matches!(rule.scheme.as_deref(), Some("http" | "ws"));
     let both = rule.scheme.is_none() && rule.declared.port.is_none();
@@ -373,16 +375,16 @@ fn keys_of(rule: &CompiledNetRule) -> impl Iterator<Item = (Key, u16)> {
         // Without scheme and port it is about the web, of which only 443 is TLS.
         let plain = plain || both && port == HTTP_PORT;
         [
-            (on_other && !on_paths).then_some((Key::Other, port)),
-            (on_paths && !plain).then_some((Key::PathUnderTls, port)),
-            on_paths.then_some((Key::PathUnseen, port)),
+            (on_other && !on_paths).then_some((NetRuleKey::Other, port)),
+            (on_paths && !plain).then_some((NetRuleKey::PathUnderTls, port)),
+            on_paths.then_some((NetRuleKey::PathUnseen, port)),
         ]
     });
     on_ports.flatten()
 }
 
 /// The rules to add for a connection that is refused; `None` if none would help.
-fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<NetRule>> {
+fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<DeclaredNetRule>> {
     let decision = policy.decide_connection(connection);
     let host = normalize_host(connection.host).ok()?;
     let port = connection.port;
@@ -390,7 +392,7 @@ fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<NetR
     if decision.is_allowed() || hidden || port == 0 {
         return None;
     }
-    if let Speaks::Http { path } = connection.speaks {
+    if let SpokenProtocol::Http { path } = connection.speaks {
         let target = NetTarget::on_the_wire(&host, port, path);
         let mut rules = Suggestion::for_url(policy, &target)?.rules().net.clone();
         for rule in rules.iter_mut().filter(|rule| rule.path_prefix.is_some()) {
@@ -399,7 +401,7 @@ fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<NetR
         }
         return Some(rules);
     }
-    let is_tls = connection.speaks == Speaks::Tls;
+    let is_tls = connection.speaks == SpokenProtocol::Tls;
     let mut denying: Vec<&CompiledNetRule> = Vec::new();
     if is_tls {
         let on_host = policy.net.connections.on_host(&host);
@@ -409,7 +411,7 @@ fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<NetR
     } else {
         denying.extend(net_rule(&decision));
     }
-    let rule = |scheme: Option<String>, port: Option<u16>| NetRule {
+    let rule = |scheme: Option<String>, port: Option<u16>| DeclaredNetRule {
         host: host.clone(),
         scheme,
         port,

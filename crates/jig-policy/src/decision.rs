@@ -7,8 +7,8 @@ use crate::env::CompiledEnvRule;
 use crate::fs::CompiledFsRule;
 use crate::guard::Protected;
 use crate::net::CompiledNetRule;
-use crate::policy::Resource;
-use crate::rules::Origin;
+use crate::policy::RuleKind;
+use crate::rules::RuleOrigin;
 
 /// The three answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -101,7 +101,7 @@ pub enum Reason<'p> {
     /// The rule matches and does not grant it.
     Withheld,
     /// Nothing is declared for this resource, and the runtime's default does not grant it.
-    DefaultWithholds(Resource),
+    DefaultWithholds(RuleKind),
     /// Rules are declared for this resource, and none matches.
     NoRule,
     /// The path is on the list of sensitive paths (the pattern), and the rule is too broad.
@@ -144,7 +144,7 @@ pub enum Rule<'p> {
 
 impl<'p> Rule<'p> {
     /// Where it was declared.
-    pub fn origin(self) -> &'p Origin {
+    pub fn origin(self) -> &'p RuleOrigin {
         match self {
             Rule::Fs(rule) => &rule.declared.origin,
             Rule::Net(rule) => &rule.declared.origin,

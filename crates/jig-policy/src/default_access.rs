@@ -1,6 +1,6 @@
 //! What a tool may do where nothing is declared.
 
-use crate::{Capabilities, Capability};
+use crate::{Capability, FileCapabilities};
 
 /// The access of a resource for which a tool declares no rule.
 ///
@@ -9,7 +9,7 @@ use crate::{Capabilities, Capability};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DefaultAccess {
     /// Capabilities on the whole workspace.
-    pub fs: Capabilities,
+    pub fs: FileCapabilities,
     /// Whether any program may be run.
     pub commands: bool,
 }
@@ -21,7 +21,7 @@ impl DefaultAccess {
     /// A confined subprocess: the workspace with all capabilities (what it builds there it can
     /// run), any program that it can see.
     pub const STDIO: Self = Self {
-        fs: Capabilities::ALL,
+        fs: FileCapabilities::ALL,
         commands: true,
     };
 
@@ -33,19 +33,19 @@ impl DefaultAccess {
 
     /// The workspace read-only, no programs.
     pub const READ_ONLY: Self = Self {
-        fs: Capabilities::just(Capability::Read),
+        fs: FileCapabilities::just(Capability::Read),
         commands: false,
     };
 
     /// The workspace read-write, no programs.
     pub const READ_WRITE: Self = Self {
-        fs: Capabilities::just(Capability::Read).with(Capabilities::WRITE),
+        fs: FileCapabilities::just(Capability::Read).with(FileCapabilities::WRITE),
         commands: false,
     };
 
     /// Nothing at all.
     pub const NOTHING: Self = Self {
-        fs: Capabilities::NONE,
+        fs: FileCapabilities::NONE,
         commands: false,
     };
 }

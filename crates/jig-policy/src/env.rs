@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::decision::{Decision, Reason, Rule};
-use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb_byte, finish};
-use crate::policy::{Resource, RuleError, RuleErrorKind};
-use crate::rules::{EnvRule, Origin};
+use crate::index::{Index, IndexEntry, IndexHit, Levels, SEED, absorb_byte, finish};
+use crate::policy::{RuleError, RuleErrorKind, RuleKind};
+use crate::rules::{DeclaredEnvRule, RuleOrigin};
 
 /// What is wanted of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ pub enum EnvUse {
 /// A rule with its name taken apart.
 #[derive(Debug, Clone)]
 pub struct CompiledEnvRule {
-    pub(crate) declared: EnvRule,
+    pub(crate) declared: DeclaredEnvRule,
     is_prefix: bool,
 }
 
@@ -40,12 +40,12 @@ impl CompiledEnvRule {
     }
 
     /// Where it was declared.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &RuleOrigin {
         &self.declared.origin
     }
 
     /// The rule as it was declared.
-    pub fn declared(&self) -> &EnvRule {
+    pub fn declared(&self) -> &DeclaredEnvRule {
         &self.declared
     }
 
@@ -68,7 +68,7 @@ impl CompiledEnvRule {
         grant_bits(&self.declared) & use_bit(wanted) != 0
     }
 
-    fn compile(declared: &EnvRule) -> Result<Self, EnvNameError> {
+    fn compile(declared: &DeclaredEnvRule) -> Result<Self, EnvNameError> {
         let is_prefix = declared.name.ends_with('*');
         let literal = declared.name.strip_suffix('*').unwrap_or(&declared.name);
         if literal.contains('*') {
@@ -118,13 +118,13 @@ pub(crate) struct EnvTable {
 }
 
 impl EnvTable {
-    pub(crate) fn compile(declared: &[EnvRule], errors: &mut Vec<RuleError>) -> Self {
+    pub(crate) fn compile(declared: &[DeclaredEnvRule], errors: &mut Vec<RuleError>) -> Self {
         let mut rules = Vec::with_capacity(declared.len());
         for (index, rule) in declared.iter().enumerate() {
             match CompiledEnvRule::compile(rule) {
                 Ok(compiled) => rules.push(compiled),
                 Err(error) => errors.push(RuleError {
-                    resource: Resource::Env,
+                    resource: RuleKind::Env,
                     index,
                     origin: rule.origin.clone(),
                     kind: RuleErrorKind::Env(error),
@@ -156,7 +156,7 @@ impl EnvTable {
 
     pub(crate) fn decide(&self, wanted: EnvUse, name: &str) -> Decision<'_> {
         if self.rules.is_empty() {
-            return Decision::uncovered(Reason::DefaultWithholds(Resource::Env), None);
+            return Decision::uncovered(Reason::DefaultWithholds(RuleKind::Env), None);
         }
         let Some(hit) = self.winner(name) else {
             return Decision::uncovered(Reason::NoRule, None);
@@ -177,7 +177,7 @@ impl EnvTable {
         Decision::allow(Rule::Env(rule))
     }
 
-    fn winner(&self, name: &str) -> Option<Hit> {
+    fn winner(&self, name: &str) -> Option<IndexHit> {
         let bytes = name.as_bytes();
         let mut longest = None;
         let mut state = SEED;
@@ -194,14 +194,14 @@ impl EnvTable {
         self.find(state, EXACT, bytes).or(longest)
     }
 
-    fn find(&self, state: u64, kind: u8, literal: &[u8]) -> Option<Hit> {
+    fn find(&self, state: u64, kind: u8, literal: &[u8]) -> Option<IndexHit> {
         let hash = finish(state ^ u64::from(kind));
         let is_it = |key: &[u8]| key.strip_prefix(&[kind]) == Some(literal);
         self.index.find(hash, is_it)
     }
 }
 
-fn grant_bits(rule: &EnvRule) -> u8 {
+fn grant_bits(rule: &DeclaredEnvRule) -> u8 {
     // What may be read may also be sent in a header.
     match (rule.read, rule.header) {
         (true, _) => use_bit(EnvUse::Read) | use_bit(EnvUse::Header),

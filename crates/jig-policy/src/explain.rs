@@ -2,13 +2,13 @@
 //!
 //! Nothing here is on the way of a decision; it walks over all rules and may take its time.
 
-use crate::command::Program;
+use crate::command::CommandProgram;
 use crate::decision::{Decision, Reason, Rule};
 use crate::env::EnvUse;
 use crate::net::NetTarget;
-use crate::policy::{Policy, Resource};
-use crate::resolve::Resolved;
-use crate::{Capabilities, Capability};
+use crate::policy::{Policy, RuleKind};
+use crate::resolve::ResolvedPath;
+use crate::{Capability, FileCapabilities};
 
 /// A rule that matches a target and did not decide.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl LostBecause {
 
 impl Policy {
     /// The rules that match a path and did not decide, the closest first.
-    pub fn losers_fs(&self, target: &Resolved) -> Vec<Loser<'_>> {
+    pub fn losers_fs(&self, target: &ResolvedPath) -> Vec<Loser<'_>> {
         let matching = self
             .fs_rules()
             .iter()
@@ -61,7 +61,7 @@ impl Policy {
     }
 
     /// The rules that name a program and did not decide: earlier ones for the same program.
-    pub fn losers_command(&self, program: &Program) -> Vec<Loser<'_>> {
+    pub fn losers_command(&self, program: &CommandProgram) -> Vec<Loser<'_>> {
         let rules = self.command_rules().unwrap_or_default();
         let matching = rules
             .iter()
@@ -71,7 +71,7 @@ impl Policy {
 
     /// What is granted on a kind of resource, in words, each grant with its origin; the first
     /// twenty of them, and then how many more there are.
-    pub fn grants(&self, resource: Resource) -> Vec<String> {
+    pub fn grants(&self, resource: RuleKind) -> Vec<String> {
         let rules = self.granting(resource);
         let more = rules.len().saturating_sub(MAX_GRANTS);
         let mut lines: Vec<String> = rules
@@ -85,25 +85,25 @@ impl Policy {
         lines
     }
 
-    fn granting(&self, resource: Resource) -> Vec<Rule<'_>> {
+    fn granting(&self, resource: RuleKind) -> Vec<Rule<'_>> {
         let all: Vec<(bool, Rule<'_>)> = match resource {
-            Resource::Fs => {
+            RuleKind::Fs => {
                 let rules = self.fs_rules().iter();
                 rules
                     .map(|rule| (!rule.capabilities().is_empty(), Rule::Fs(rule)))
                     .collect()
             }
-            Resource::Net => {
+            RuleKind::Net => {
                 let rules = self.net_rules().iter();
                 rules.map(|rule| (rule.allow(), Rule::Net(rule))).collect()
             }
-            Resource::Env => {
+            RuleKind::Env => {
                 let rules = self.env_rules().iter();
                 rules
                     .map(|rule| (rule.grants(EnvUse::Header), Rule::Env(rule)))
                     .collect()
             }
-            Resource::Commands => {
+            RuleKind::Commands => {
                 let rules = self.command_rules().unwrap_or_default().iter();
                 rules.map(|rule| (true, Rule::Command(rule))).collect()
             }
@@ -193,20 +193,20 @@ impl Decision<'_> {
     }
 
     /// What a tool without rules on this kind of resource may not do.
-    fn withheld_by_default(&self, resource: Resource, operation: &str) -> String {
+    fn withheld_by_default(&self, resource: RuleKind, operation: &str) -> String {
         let granted = match self.rule {
             Some(Rule::Fs(rule)) => rule.capabilities(),
-            _ => Capabilities::NONE,
+            _ => FileCapabilities::NONE,
         };
         match resource {
-            Resource::Fs if granted.is_empty() => "this tool has no access to files by default",
-            Resource::Fs if granted == Capabilities::just(Capability::Read) => {
+            RuleKind::Fs if granted.is_empty() => "this tool has no access to files by default",
+            RuleKind::Fs if granted == FileCapabilities::just(Capability::Read) => {
                 "this tool may only read files by default"
             }
-            Resource::Fs => return format!("this tool may not {operation} files by default"),
-            Resource::Net => "this tool has no network access by default",
-            Resource::Env => "this tool gets none of your environment variables by default",
-            Resource::Commands => "this tool may not run programs by default",
+            RuleKind::Fs => return format!("this tool may not {operation} files by default"),
+            RuleKind::Net => "this tool has no network access by default",
+            RuleKind::Env => "this tool gets none of your environment variables by default",
+            RuleKind::Commands => "this tool may not run programs by default",
         }
         .to_owned()
     }

@@ -11,18 +11,18 @@ pub(crate) use self::guarded::Guarded;
 use self::guarded::LazyGuarded;
 use crate::decision::{Decision, Reason, Rule};
 use crate::guard::{self, Protected, ProtectionLevel};
-use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb};
+use crate::index::{Index, IndexEntry, IndexHit, Levels, SEED, absorb};
 use crate::lookup::Lookup;
-use crate::policy::{Resource, RuleError, RuleErrorKind};
+use crate::policy::{RuleError, RuleErrorKind, RuleKind};
 use crate::resolve::Workspace;
-use crate::rules::{FsRule, Origin};
+use crate::rules::{DeclaredFsRule, RuleOrigin};
 use crate::sensitive::{Sensitive, SensitiveBelow};
-use crate::{Capabilities, Capability, DefaultAccess};
+use crate::{Capability, DefaultAccess, FileCapabilities};
 
 /// A rule with its path in canonical form.
 #[derive(Debug, Clone)]
 pub struct CompiledFsRule {
-    pub(crate) declared: FsRule,
+    pub(crate) declared: DeclaredFsRule,
     pub(crate) path: ProjectPath,
     pub(crate) is_default: bool,
 }
@@ -39,12 +39,12 @@ impl CompiledFsRule {
     }
 
     /// What the rule grants.
-    pub fn capabilities(&self) -> Capabilities {
+    pub fn capabilities(&self) -> FileCapabilities {
         self.declared.capabilities
     }
 
     /// Where it was declared.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &RuleOrigin {
         &self.declared.origin
     }
 
@@ -63,13 +63,13 @@ pub(crate) struct FsTable {
     rule_levels: Levels,
     /// Path to what is withheld strictly below it, in `below`.
     above: Index,
-    below: Vec<Below>,
+    below: Vec<PathRestrictions>,
     guarded: Arc<LazyGuarded>,
 }
 
 /// What is withheld below a path: numbers of a rule.
 #[derive(Debug, Clone, Copy)]
-struct Below {
+struct PathRestrictions {
     undeletable: u32,
     uncreatable: u32,
 }
@@ -79,7 +79,7 @@ const NONE: u32 = u32::MAX;
 impl FsTable {
     /// Compiles rules. Where the protected paths lead is found by `guarded`, when a decision first needs it.
     pub(crate) fn compile<L: Lookup>(
-        declared: &[FsRule],
+        declared: &[DeclaredFsRule],
         default: DefaultAccess,
         sensitive: Sensitive,
         guarded: impl FnOnce() -> Guarded + Send + 'static,
@@ -95,7 +95,7 @@ impl FsTable {
                     is_default: false,
                 }),
                 Err(error) => errors.push(RuleError {
-                    resource: Resource::Fs,
+                    resource: RuleKind::Fs,
                     index,
                     origin: rule.origin.clone(),
                     kind: RuleErrorKind::Path(error),
@@ -125,10 +125,10 @@ impl FsTable {
 
     /// Notes, for every path above one where a rule withholds something, that it is.
     fn find_ancestors(&mut self) {
-        let mut below: HashMap<String, Below> = HashMap::new();
-        let mut note = |path: &ProjectPath, set: &dyn Fn(&mut Below)| {
+        let mut below: HashMap<String, PathRestrictions> = HashMap::new();
+        let mut note = |path: &ProjectPath, set: &dyn Fn(&mut PathRestrictions)| {
             for above in ancestors(path.as_str()) {
-                let nothing = Below {
+                let nothing = PathRestrictions {
                     undeletable: NONE,
                     uncreatable: NONE,
                 };
@@ -148,7 +148,7 @@ impl FsTable {
                 note(&rule.path, &|below| below.uncreatable = number);
             }
         }
-        let below: Vec<(String, Below)> = below.into_iter().collect();
+        let below: Vec<(String, PathRestrictions)> = below.into_iter().collect();
         self.above = Index::build((0_u32..).zip(&below).map(|(value, (path, _))| IndexEntry {
             hash: hash_of(path),
             key: path.clone().into_bytes(),
@@ -176,7 +176,7 @@ impl FsTable {
 
     /// The rule that counts at exactly this path: the last one declared there.
     pub(crate) fn rule_at(&self, path: &ProjectPath) -> Option<&CompiledFsRule> {
-        let prefixes = Prefixes::of(path.as_str());
+        let prefixes = PathPrefixes::of(path.as_str());
         let hit = prefixes.find(&self.by_path, prefixes.count() - 1)?;
         self.rules.get(hit.value as usize)
     }
@@ -207,8 +207,8 @@ impl FsTable {
 
     /// The answer for the path and, if nothing else is declared there, for what is below it.
     pub(crate) fn decide_alone(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
-        let prefixes = Prefixes::of(path.as_str());
-        let guard = if Capabilities::WRITE.has(capability) {
+        let prefixes = PathPrefixes::of(path.as_str());
+        let guard = if FileCapabilities::WRITE.has(capability) {
             self.guarded.on_the_way(capability, &prefixes)
         } else {
             None
@@ -243,7 +243,7 @@ impl FsTable {
     /// A protection is told before a rule that withholds: no rule lifts it, so to name only what
     /// stands in the way beside it would suggest that lifting that is enough.
     pub(crate) fn pinned(&self, path: &ProjectPath, by: Capability) -> Option<Decision<'_>> {
-        let prefixes = Prefixes::of(path.as_str());
+        let prefixes = PathPrefixes::of(path.as_str());
         if let Some(guard) = self.guarded.below(path, &prefixes) {
             return Some(Decision::deny(Reason::ProtectedBelow(guard), None));
         }
@@ -283,13 +283,16 @@ impl FsTable {
     }
 
     /// The most specific rule, what it grants and its depth: the deepest one on the way.
-    fn winner(&self, prefixes: &Prefixes<'_>) -> Option<(&CompiledFsRule, Capabilities, usize)> {
+    fn winner(
+        &self,
+        prefixes: &PathPrefixes<'_>,
+    ) -> Option<(&CompiledFsRule, FileCapabilities, usize)> {
         for depth in (0..prefixes.count()).rev() {
             if self.rule_levels.may_hold(depth)
                 && let Some(hit) = prefixes.find(&self.by_path, depth)
                 && let Some(rule) = self.rules.get(hit.value as usize)
             {
-                return Some((rule, Capabilities::from_bits(hit.bits), depth));
+                return Some((rule, FileCapabilities::from_bits(hit.bits), depth));
             }
         }
         None
@@ -307,7 +310,7 @@ fn entry(path: &ProjectPath, value: u32, bits: u8) -> IndexEntry {
 
 fn withheld(rule: Rule<'_>) -> Decision<'_> {
     if rule.is_default() {
-        Decision::uncovered(Reason::DefaultWithholds(Resource::Fs), Some(rule))
+        Decision::uncovered(Reason::DefaultWithholds(RuleKind::Fs), Some(rule))
     } else {
         Decision::deny(Reason::Withheld, Some(rule))
     }
@@ -315,10 +318,10 @@ fn withheld(rule: Rule<'_>) -> Decision<'_> {
 
 fn default_rule(default: DefaultAccess) -> CompiledFsRule {
     CompiledFsRule {
-        declared: FsRule {
+        declared: DeclaredFsRule {
             path: ".".to_owned(),
             capabilities: default.fs,
-            origin: Origin::named("default of the runtime"),
+            origin: RuleOrigin::named("default of the runtime"),
         },
         path: ProjectPath::root(),
         is_default: true,
@@ -343,7 +346,7 @@ fn hash_of(path: &str) -> u64 {
 }
 
 /// Every prefix of a path with its hash: number 0 is the root, the last one the path itself.
-struct Prefixes<'a> {
+struct PathPrefixes<'a> {
     path: &'a str,
     near: [(u64, u32); NEAR],
     far: Vec<(u64, u32)>,
@@ -355,7 +358,7 @@ struct Prefixes<'a> {
 /// Paths up to this depth are handled without allocating.
 const NEAR: usize = 24;
 
-impl<'a> Prefixes<'a> {
+impl<'a> PathPrefixes<'a> {
     fn of(path: &'a str) -> Self {
         let mut prefixes = Self {
             path,
@@ -393,7 +396,7 @@ impl<'a> Prefixes<'a> {
 
     /// What the index holds for the first `depth` components.
     #[inline]
-    fn find(&self, index: &Index, depth: usize) -> Option<Hit> {
+    fn find(&self, index: &Index, depth: usize) -> Option<IndexHit> {
         let (hash, end) = match self.near.get(depth) {
             Some(near) => *near,
             None => *self.far.get(depth - NEAR)?,

@@ -3,7 +3,7 @@
 use jig_proto::ProjectPath;
 
 use crate::Capability;
-use crate::lookup::{Entry, Lookup};
+use crate::lookup::{Lookup, LookupEntry};
 use crate::sensitive::Sensitive;
 
 /// What stands above the rules of every tool.
@@ -96,8 +96,8 @@ impl Guards {
         let path = ProjectPath::normalize(".git").ok()?;
         let free = match tree.entry(&path) {
             // What a link leads to is protected part by part, as in a directory.
-            Ok(Entry::Directory | Entry::Link(_)) => true,
-            Ok(Entry::File | Entry::Missing) | Err(_) => false,
+            Ok(LookupEntry::Directory | LookupEntry::Link(_)) => true,
+            Ok(LookupEntry::File | LookupEntry::Missing) | Err(_) => false,
         };
         (self.repository && !free).then(|| Protected {
             path,

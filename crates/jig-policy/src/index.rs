@@ -67,7 +67,7 @@ pub(crate) struct IndexEntry {
 
 /// What a key leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct IndexHit {
     pub(crate) value: u32,
     pub(crate) bits: u8,
 }
@@ -75,10 +75,10 @@ pub(crate) struct Hit {
 impl Index {
     /// Builds the table. Of several entries with one key the last counts.
     pub(crate) fn build(entries: impl IntoIterator<Item = IndexEntry>) -> Self {
-        let mut latest: HashMap<Vec<u8>, (u64, Hit)> = HashMap::new();
+        let mut latest: HashMap<Vec<u8>, (u64, IndexHit)> = HashMap::new();
         let mut order: Vec<Vec<u8>> = Vec::new();
         for entry in entries {
-            let hit = Hit {
+            let hit = IndexHit {
                 value: entry.value,
                 bits: entry.bits,
             };
@@ -120,7 +120,7 @@ impl Index {
 
     /// What the key that has this hash, and that `same` recognises, leads to.
     #[inline]
-    pub(crate) fn find(&self, hash: u64, same: impl Fn(&[u8]) -> bool) -> Option<Hit> {
+    pub(crate) fn find(&self, hash: u64, same: impl Fn(&[u8]) -> bool) -> Option<IndexHit> {
         if self.slots.is_empty() {
             return None;
         }
@@ -153,14 +153,14 @@ impl Index {
     }
 
     #[inline]
-    fn record(&self, start: usize) -> Option<(Hit, &[u8])> {
+    fn record(&self, start: usize) -> Option<(IndexHit, &[u8])> {
         let record = self.records.get(start..)?;
         let (value, rest) = record.split_first_chunk::<4>()?;
         let (bits, rest) = rest.split_first()?;
         let (length, rest) = rest.split_first_chunk::<4>()?;
         let key = rest.get(..u32::from_le_bytes(*length) as usize)?;
         let value = u32::from_le_bytes(*value);
-        Some((Hit { value, bits: *bits }, key))
+        Some((IndexHit { value, bits: *bits }, key))
     }
 }
 

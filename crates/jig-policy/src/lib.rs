@@ -1,7 +1,7 @@
 //! What a tool may read, write, run and reach.
 //!
-//! Rules are declared per resource: files ([`FsRule`]), hosts ([`NetRule`]), variables
-//! ([`EnvRule`]) and programs ([`CommandRule`]). [`Policy::compile`] brings them to canonical form
+//! Rules are declared per resource: files ([`DeclaredFsRule`]), hosts ([`DeclaredNetRule`]), variables
+//! ([`DeclaredEnvRule`]) and programs ([`DeclaredCommandRule`]). [`Policy::compile`] brings them to canonical form
 //! for one [`Workspace`] and then answers questions: allow, deny or uncovered, always with the rule
 //! that decided and the reason. Every enforcer asks this crate, so that they agree.
 //!
@@ -29,9 +29,9 @@ mod sensitive;
 mod suggest;
 mod target;
 
-pub use capability::{Capabilities, Capability};
-pub use command::{CommandRuleError, CompiledCommandRule, Program, ProgramError};
-pub use connection::{Connection, ConnectionTarget, OwnedSpeaks, Speaks};
+pub use capability::{Capability, FileCapabilities};
+pub use command::{CommandProgram, CommandRuleError, CompiledCommandRule, ProgramNameError};
+pub use connection::{Connection, ConnectionTarget, OwnedSpeaks, SpokenProtocol};
 pub use decision::{Decision, Reason, Rule, Verdict};
 pub use default_access::DefaultAccess;
 pub use env::{CompiledEnvRule, EnvNameError, EnvUse};
@@ -39,16 +39,20 @@ pub use explain::{Loser, LostBecause};
 pub use fs::CompiledFsRule;
 pub use guard::{Guards, Protected, ProtectionLevel};
 pub use loader_variables::{is_loader_prefix, is_loader_variable};
-pub use lookup::{DiskLookup, Entry, Lookup};
+pub use lookup::{DiskLookup, Lookup, LookupEntry};
 pub use net::{CompiledNetRule, NetRuleError, NetTarget, NetTargetError};
-pub use policy::{Policy, Resource, RuleError, RuleErrorKind, RuleErrors};
-pub use resolve::{ResolveError, ResolveReason, Resolved, Workspace};
-pub use rules::{Access, CommandRule, EnvRule, FsRule, NetRule, Origin};
+pub use policy::{Policy, RuleError, RuleErrorKind, RuleErrors, RuleKind};
+pub use resolve::{ResolveError, ResolveReason, ResolvedPath, Workspace};
+pub use rules::{
+    DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule,
+    RuleOrigin,
+};
 pub use self_check::{
     CanAccess, CheckAccess, Checker, EnvAccessError, FsAccessError, NetAccessError,
 };
 pub use sensitive::{PatternError, Sensitive, SensitiveMatch};
 pub use suggest::{Suggestion, toml_key, toml_string};
 pub use target::{
-    CommandTarget, EnvTarget, FileTarget, MoveTarget, Permit, Refusal, Refused, RuleNote, Target,
+    CommandTarget, EnvTarget, FileTarget, MoveTarget, Permit, Refusal, RefusedTarget, RuleNote,
+    Target,
 };

@@ -22,7 +22,7 @@ pub fn is_loader_prefix(literal: &str) -> bool {
 
 /// What the variable does, as it follows "the variable".
 pub(crate) fn loader(name: &str) -> Option<&'static str> {
-    let is_it = |group: &&Group| {
+    let is_it = |group: &&LoaderVariables| {
         let named = group.names.iter().any(|one| one.eq_ignore_ascii_case(name));
         named || group.prefixes.iter().any(|one| starts_with(name, one))
     };
@@ -34,14 +34,14 @@ fn starts_with(name: &str, prefix: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
-struct Group {
+struct LoaderVariables {
     does: &'static str,
     names: &'static [&'static str],
     prefixes: &'static [&'static str],
 }
 
-const GROUPS: [Group; 11] = [
-    Group {
+const GROUPS: [LoaderVariables; 11] = [
+    LoaderVariables {
         does: "tells the linker of the system what to load into every program",
         names: &[
             "GCONV_PATH",
@@ -52,7 +52,7 @@ const GROUPS: [Group; 11] = [
         ],
         prefixes: &["LD_", "DYLD_"],
     },
-    Group {
+    LoaderVariables {
         does: "makes a shell run code when it starts, or read words in another way",
         names: &[
             "BASH_ENV",
@@ -74,7 +74,7 @@ const GROUPS: [Group; 11] = [
         ],
         prefixes: &["BASH_FUNC_"],
     },
-    Group {
+    LoaderVariables {
         does: "tells an interpreter what to load before the program",
         names: &[
             "NODE_OPTIONS",
@@ -102,7 +102,7 @@ const GROUPS: [Group; 11] = [
             "GEM_", "BUNDLE_",
         ],
     },
-    Group {
+    LoaderVariables {
         does: "hands options to every program of a virtual machine",
         names: &[
             "JAVA_TOOL_OPTIONS",
@@ -119,12 +119,12 @@ const GROUPS: [Group; 11] = [
         ],
         prefixes: &["DOTNET_", "CORECLR_", "COR_", "COMPLUS_"],
     },
-    Group {
+    LoaderVariables {
         does: "tells git, or another keeper of versions, which programs to run and what to obey",
         names: &["SVN_SSH", "SVN_EDITOR", "CVS_RSH", "CVSEDITOR"],
         prefixes: &["GIT_", "HG"],
     },
-    Group {
+    LoaderVariables {
         does: "names a program that others run",
         names: &[
             "EDITOR",
@@ -148,7 +148,7 @@ const GROUPS: [Group; 11] = [
         ],
         prefixes: &["LESS"],
     },
-    Group {
+    LoaderVariables {
         does: "tells the Rust toolchain which programs to run",
         names: &["CARGO", "CARGO_HOME", "RUSTFLAGS"],
         prefixes: &[
@@ -165,7 +165,7 @@ const GROUPS: [Group; 11] = [
             "CARGO_ENCODED_",
         ],
     },
-    Group {
+    LoaderVariables {
         does: "tells a compiler or a build which programs and plugins to run",
         names: &[
             "CC",
@@ -201,12 +201,12 @@ const GROUPS: [Group; 11] = [
         ],
         prefixes: &["CGO_", "CMAKE_", "PKG_CONFIG"],
     },
-    Group {
+    LoaderVariables {
         does: "tells a package manager where code comes from and what to run",
         names: &[],
         prefixes: &["NPM_CONFIG_", "YARN_", "PNPM_", "PIP_", "UV_", "PYTEST_"],
     },
-    Group {
+    LoaderVariables {
         does: "names libraries that programs load",
         names: &[
             "OPENSSL_CONF",
@@ -227,7 +227,7 @@ const GROUPS: [Group; 11] = [
         ],
         prefixes: &["GST_PLUGIN", "VK_"],
     },
-    Group {
+    LoaderVariables {
         does: "names a file that every program at a terminal obeys",
         names: &["TERMCAP", "TERMINFO", "TERMINFO_DIRS"],
         prefixes: &[],

@@ -16,13 +16,13 @@ pub trait Lookup {
     /// What stands at `path`.
     ///
     /// An error means that this could not be found out, for example for lack of permission; a name
-    /// that is too long to exist is [`Entry::Missing`].
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry>;
+    /// that is too long to exist is [`LookupEntry::Missing`].
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry>;
 }
 
 /// What stands at a path, not following a link there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum LookupEntry {
     /// Nothing.
     Missing,
     /// A directory.

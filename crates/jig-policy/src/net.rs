@@ -7,14 +7,14 @@ use url::{Host, Url};
 
 use crate::connection::ConnectionTable;
 use crate::decision::{Decision, Reason, Rule};
-use crate::index::{Hit, Index, IndexEntry, Levels, SEED, absorb};
-use crate::policy::{Resource, RuleError, RuleErrorKind};
-use crate::rules::{NetRule, Origin};
+use crate::index::{Index, IndexEntry, IndexHit, Levels, SEED, absorb};
+use crate::policy::{RuleError, RuleErrorKind, RuleKind};
+use crate::rules::{DeclaredNetRule, RuleOrigin};
 
 /// A rule with its host, scheme and path in normal form.
 #[derive(Debug, Clone)]
 pub struct CompiledNetRule {
-    pub(crate) declared: NetRule,
+    pub(crate) declared: DeclaredNetRule,
     pub(crate) host: String,
     pub(crate) scheme: Option<String>,
     pub(crate) segments: Vec<String>,
@@ -32,12 +32,12 @@ impl CompiledNetRule {
     }
 
     /// Where it was declared.
-    pub fn origin(&self) -> &Origin {
+    pub fn origin(&self) -> &RuleOrigin {
         &self.declared.origin
     }
 
     /// The rule as it was declared.
-    pub fn declared(&self) -> &NetRule {
+    pub fn declared(&self) -> &DeclaredNetRule {
         &self.declared
     }
 
@@ -72,7 +72,7 @@ impl CompiledNetRule {
             && target.segments.starts_with(&self.segments)
     }
 
-    fn compile(declared: &NetRule) -> Result<Self, NetRuleError> {
+    fn compile(declared: &DeclaredNetRule) -> Result<Self, NetRuleError> {
         let host = normalize_host(&declared.host)?;
         let scheme = match &declared.scheme {
             Some(scheme) => Some(normalize_scheme(scheme)?),
@@ -242,8 +242,8 @@ impl NetTarget {
         self.ambiguous
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> NetView<'_> {
+        NetView {
             scheme: &self.scheme,
             host: &self.host,
             port: self.port,
@@ -260,14 +260,14 @@ impl fmt::Display for NetTarget {
 
 /// What rules are compared with, borrowed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct NetView<'a> {
     pub(crate) scheme: &'a str,
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) segments: &'a [String],
 }
 
-impl View<'_> {
+impl NetView<'_> {
     /// Whether the port is the one that the scheme stands for. Unless a rule names the scheme, only
     /// the web's schemes count: a rule on a host alone opens 80 and 443, not ssh.
     fn is_default_port(self, scheme_named: bool) -> bool {
@@ -309,13 +309,13 @@ pub(crate) struct NetTable {
 }
 
 impl NetTable {
-    pub(crate) fn compile(declared: &[NetRule], errors: &mut Vec<RuleError>) -> Self {
+    pub(crate) fn compile(declared: &[DeclaredNetRule], errors: &mut Vec<RuleError>) -> Self {
         let mut rules = Vec::with_capacity(declared.len());
         for (index, rule) in declared.iter().enumerate() {
             match CompiledNetRule::compile(rule) {
                 Ok(compiled) => rules.push(compiled),
                 Err(error) => errors.push(RuleError {
-                    resource: Resource::Net,
+                    resource: RuleKind::Net,
                     index,
                     origin: rule.origin.clone(),
                     kind: RuleErrorKind::Net(error),
@@ -356,7 +356,7 @@ impl NetTable {
 
     pub(crate) fn decide(&self, target: &NetTarget) -> Decision<'_> {
         if self.rules.is_empty() {
-            return Decision::uncovered(Reason::DefaultWithholds(Resource::Net), None);
+            return Decision::uncovered(Reason::DefaultWithholds(RuleKind::Net), None);
         }
         if target.ambiguous && self.looks_at_paths(target) {
             return Decision::deny(Reason::AmbiguousPath, None);
@@ -365,12 +365,12 @@ impl NetTable {
     }
 
     /// The decision by the rules that match, without a look at how the path is written.
-    pub(crate) fn decide_view(&self, view: View<'_>) -> Decision<'_> {
+    pub(crate) fn decide_view(&self, view: NetView<'_>) -> Decision<'_> {
         self.decide_by(self.winner(view))
     }
 
     /// What the rule behind a hit says, whose bits tell whether it allows.
-    pub(crate) fn decide_by(&self, hit: Option<Hit>) -> Decision<'_> {
+    pub(crate) fn decide_by(&self, hit: Option<IndexHit>) -> Decision<'_> {
         let Some(hit) = hit else {
             return Decision::uncovered(Reason::NoRule, None);
         };
@@ -390,8 +390,8 @@ impl NetTable {
     }
 
     /// The most specific rule; of several equally specific ones the last.
-    fn winner(&self, target: View<'_>) -> Option<Hit> {
-        let mut best: Option<(usize, Hit)> = None;
+    fn winner(&self, target: NetView<'_>) -> Option<IndexHit> {
+        let mut best: Option<(usize, IndexHit)> = None;
         for (with_scheme, with_port) in [(false, false), (true, false), (false, true), (true, true)]
         {
             let levels = self.levels[shape(with_scheme, with_port)];
@@ -432,7 +432,7 @@ impl NetTable {
 /// that does hold one from passing for more segments than it has.
 fn is_key_of(
     key: &[u8],
-    target: View<'_>,
+    target: NetView<'_>,
     scheme: Option<&str>,
     port: Option<u16>,
     count: usize,

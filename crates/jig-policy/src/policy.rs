@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use jig_proto::ProjectPath;
 
-use crate::command::{CommandRuleError, CommandTable, CompiledCommandRule, Program};
+use crate::command::{CommandProgram, CommandRuleError, CommandTable, CompiledCommandRule};
 use crate::connection::Connection;
 use crate::decision::Decision;
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
@@ -13,10 +13,10 @@ use crate::fs::{CompiledFsRule, FsTable, Guarded};
 use crate::guard::{Guards, Protected};
 use crate::lookup::Lookup;
 use crate::net::{CompiledNetRule, NetRuleError, NetTable, NetTarget};
-use crate::resolve::{ResolveError, Resolved, Workspace};
-use crate::rules::{Access, Origin};
+use crate::resolve::{ResolveError, ResolvedPath, Workspace};
+use crate::rules::{DeclaredAccess, RuleOrigin};
 use crate::sensitive::Sensitive;
-use crate::{Capabilities, Capability, DefaultAccess};
+use crate::{Capability, DefaultAccess, FileCapabilities};
 
 /// The rules of one tool, compiled for one workspace: canonical paths, normalised hosts.
 ///
@@ -62,7 +62,7 @@ impl Policy {
     /// Compiles the rules of a tool. Every rule that cannot be compiled is reported, not only the
     /// first, and none is left out silently: a policy exists only if all of it can be meant.
     pub fn compile<L: Lookup>(
-        access: &Access,
+        access: &DeclaredAccess,
         default: DefaultAccess,
         guards: &Guards,
         workspace: &Workspace<L>,
@@ -78,7 +78,7 @@ impl Policy {
     /// The [sensitive](Guards::sensitive) paths of `guards` do not count: reading is decided by them, so they are
     /// given at once.
     pub fn compile_lazily<L>(
-        access: &Access,
+        access: &DeclaredAccess,
         default: DefaultAccess,
         sensitive: Sensitive,
         guards: impl FnOnce() -> Guards + Send + 'static,
@@ -93,7 +93,7 @@ impl Policy {
     }
 
     fn build<L: Lookup>(
-        access: &Access,
+        access: &DeclaredAccess,
         default: DefaultAccess,
         sensitive: Sensitive,
         guarded: impl FnOnce() -> Guarded + Send + 'static,
@@ -125,14 +125,19 @@ impl Policy {
     ///
     /// Reading also means listing and asking whether it exists. For a move use
     /// [`decide_move`](Self::decide_move).
-    pub fn decide_fs(&self, capability: Capability, target: &Resolved) -> Decision<'_> {
+    pub fn decide_fs(&self, capability: Capability, target: &ResolvedPath) -> Decision<'_> {
         self.fs.decide(capability, target.path())
     }
 
     /// Whether something may be moved: `delete` on the source, `create` or, where something
     /// stands, `update` on the destination. A directory takes everything below it along, so
     /// nothing below either name may be restricted.
-    pub fn decide_move(&self, from: &Resolved, to: &Resolved, directory: bool) -> Decision<'_> {
+    pub fn decide_move(
+        &self,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        directory: bool,
+    ) -> Decision<'_> {
         let away = self.fs.decide(Capability::Delete, from.path());
         let wanted = if to.exists() {
             Capability::Update
@@ -192,11 +197,13 @@ impl Policy {
 
     /// Whether a program may be run with these arguments. A file of the workspace also needs the
     /// `execute` capability.
-    pub fn decide_command(&self, program: &Program, args: &[String]) -> Decision<'_> {
+    pub fn decide_command(&self, program: &CommandProgram, args: &[String]) -> Decision<'_> {
         let listed = self.commands.decide(program, args);
         match program {
-            Program::Name(_) => listed,
-            Program::File(file) => self.fs.decide(Capability::Execute, file.path()).and(listed),
+            CommandProgram::Name(_) => listed,
+            CommandProgram::File(file) => {
+                self.fs.decide(Capability::Execute, file.path()).and(listed)
+            }
         }
     }
 
@@ -208,7 +215,7 @@ impl Policy {
     /// What is granted on a path that is canonical already, and on all below it of which nothing else
     /// is declared, protected or sensitive. Removing or moving a directory needs more than this says:
     /// see [`decide_fs`](Self::decide_fs).
-    pub fn granted(&self, canonical: &ProjectPath) -> Capabilities {
+    pub fn granted(&self, canonical: &ProjectPath) -> FileCapabilities {
         let is_granted = |capability: &Capability| {
             let decision = self.fs.decide_alone(*capability, canonical);
             decision.is_allowed()
@@ -260,7 +267,7 @@ impl Policy {
 
 /// The kinds of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Resource {
+pub enum RuleKind {
     /// Files.
     Fs,
     /// Hosts.
@@ -271,14 +278,14 @@ pub enum Resource {
     Commands,
 }
 
-impl Resource {
+impl RuleKind {
     /// The name of the list in `access`.
     pub fn name(self) -> &'static str {
         match self {
-            Resource::Fs => "fs",
-            Resource::Net => "net",
-            Resource::Env => "env",
-            Resource::Commands => "commands",
+            RuleKind::Fs => "fs",
+            RuleKind::Net => "net",
+            RuleKind::Env => "env",
+            RuleKind::Commands => "commands",
         }
     }
 }
@@ -300,11 +307,11 @@ impl RuleErrors {
 #[error("{origin}: {kind}")]
 pub struct RuleError {
     /// The list in which the rule stands.
-    pub resource: Resource,
+    pub resource: RuleKind,
     /// Its place in that list.
     pub index: usize,
     /// Where it was declared.
-    pub origin: Origin,
+    pub origin: RuleOrigin,
     /// What is wrong with it.
     pub kind: RuleErrorKind,
 }

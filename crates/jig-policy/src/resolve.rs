@@ -10,7 +10,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::{PathSyntaxError, ProjectPath};
 
-use crate::lookup::{DiskLookup, Entry, Lookup};
+use crate::lookup::{DiskLookup, Lookup, LookupEntry};
 
 /// A workspace as path resolution sees it: its tree and the absolute paths that mean its root.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ impl<L: Lookup> Workspace<L> {
     }
 
     /// Resolves the path of a rule: as [`resolve`](Self::resolve), with a bound on its length.
-    pub(crate) fn resolve_rule(&self, input: &str) -> Result<Resolved, ResolveError> {
+    pub(crate) fn resolve_rule(&self, input: &str) -> Result<ResolvedPath, ResolveError> {
         if input.len() > MAX_RULE_PATH {
             let path = input.chars().take(80).chain("…".chars()).collect();
             let reason = ResolveReason::TooLong;
@@ -58,7 +58,7 @@ impl<L: Lookup> Workspace<L> {
     /// Relative paths start at the root; absolute ones must lie under it. `..` is folded first,
     /// then every symbolic link on the way is resolved. Components that do not exist yet are kept
     /// as written. A link that dangles, loops or leaves the workspace is an escape.
-    pub fn resolve(&self, input: &str) -> Result<Resolved, ResolveError> {
+    pub fn resolve(&self, input: &str) -> Result<ResolvedPath, ResolveError> {
         let fail = |reason| ResolveError {
             path: input.to_owned(),
             reason,
@@ -95,10 +95,10 @@ impl<L: Lookup> Workspace<L> {
         })
     }
 
-    fn follow(&self, start: &ProjectPath) -> Result<Resolved, ResolveReason> {
+    fn follow(&self, start: &ProjectPath) -> Result<ResolvedPath, ResolveReason> {
         // A stack: the next component is at the end. Those that came out of a link are marked,
         // because a link must lead somewhere, while what the caller wrote need not exist yet.
-        let mut pending: Vec<Step> = steps(start.as_str(), false).collect();
+        let mut pending: Vec<ResolveStep> = steps(start.as_str(), false).collect();
         pending.reverse();
         let mut done = ProjectPath::root();
         let mut links = 0;
@@ -110,17 +110,19 @@ impl<L: Lookup> Workspace<L> {
             let name = ProjectPath::normalize(&step.name).map_err(ResolveReason::Syntax)?;
             let here = done.join(&name);
             match self.lookup.entry(&here).map_err(ResolveReason::Lookup)? {
-                Entry::Directory => done = here,
-                Entry::Missing if step.from_link => return Err(ResolveReason::Dangling),
-                Entry::File if pending.last().is_some_and(|next| next.from_link) => {
+                LookupEntry::Directory => done = here,
+                LookupEntry::Missing if step.from_link => return Err(ResolveReason::Dangling),
+                LookupEntry::File if pending.last().is_some_and(|next| next.from_link) => {
                     return Err(ResolveReason::Dangling);
                 }
-                Entry::Missing => return Ok(Resolved::new(rest_of(here, pending), false)),
-                Entry::File => {
-                    let exists = pending.is_empty();
-                    return Ok(Resolved::new(rest_of(here, pending), exists));
+                LookupEntry::Missing => {
+                    return Ok(ResolvedPath::new(rest_of(here, pending), false));
                 }
-                Entry::Link(target) => {
+                LookupEntry::File => {
+                    let exists = pending.is_empty();
+                    return Ok(ResolvedPath::new(rest_of(here, pending), exists));
+                }
+                LookupEntry::Link(target) => {
                     links += 1;
                     if links > MAX_LINKS {
                         return Err(ResolveReason::Loop);
@@ -140,7 +142,7 @@ impl<L: Lookup> Workspace<L> {
                 }
             }
         }
-        Ok(Resolved::new(done, true))
+        Ok(ResolvedPath::new(done, true))
     }
 }
 
@@ -158,21 +160,21 @@ impl Workspace<DiskLookup> {
     }
 }
 
-struct Step {
+struct ResolveStep {
     name: String,
     from_link: bool,
 }
 
-fn steps(path: &str, from_link: bool) -> impl Iterator<Item = Step> {
+fn steps(path: &str, from_link: bool) -> impl Iterator<Item = ResolveStep> {
     path.split('/')
         .filter(|name| !name.is_empty() && *name != ".")
-        .map(move |name| Step {
+        .map(move |name| ResolveStep {
             name: name.to_owned(),
             from_link,
         })
 }
 
-fn rest_of(here: ProjectPath, mut pending: Vec<Step>) -> ProjectPath {
+fn rest_of(here: ProjectPath, mut pending: Vec<ResolveStep>) -> ProjectPath {
     let mut text = here.as_str().to_owned();
     while let Some(step) = pending.pop() {
         text.push('/');
@@ -184,12 +186,12 @@ fn rest_of(here: ProjectPath, mut pending: Vec<Step>) -> ProjectPath {
 
 /// A path in canonical form: inside the workspace, with every link resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedPath {
     path: ProjectPath,
     exists: bool,
 }
 
-impl Resolved {
+impl ResolvedPath {
     fn new(path: ProjectPath, exists: bool) -> Self {
         Self { path, exists }
     }

@@ -3,38 +3,38 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Capabilities;
+use crate::FileCapabilities;
 
 /// The declared rules of one tool, in the order in which later rules win ties.
 ///
 /// A list that is empty was not declared: that resource keeps the default of the tool's runtime.
 /// One rule makes its resource, and only that one, default-deny.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Access {
+pub struct DeclaredAccess {
     /// Files of the workspace.
-    pub fs: Vec<FsRule>,
+    pub fs: Vec<DeclaredFsRule>,
     /// Hosts and URLs.
-    pub net: Vec<NetRule>,
+    pub net: Vec<DeclaredNetRule>,
     /// Variables of the host's environment.
-    pub env: Vec<EnvRule>,
+    pub env: Vec<DeclaredEnvRule>,
     /// Programs, by name. `Some` with no rule means that no program may be run.
-    pub commands: Option<Vec<CommandRule>>,
+    pub commands: Option<Vec<DeclaredCommandRule>>,
 }
 
 /// Capabilities at a path of the workspace and everything below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FsRule {
+pub struct DeclaredFsRule {
     /// The path as written, relative to the workspace; literal, `.` is the workspace.
     pub path: String,
     /// What is granted; nothing at all is a denial.
-    pub capabilities: Capabilities,
+    pub capabilities: FileCapabilities,
     /// Where the rule was declared.
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
 /// Whether a host, or a part of it, may be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NetRule {
+pub struct DeclaredNetRule {
     /// The host as written: a name in Unicode or Punycode, an IPv4 or an IPv6 address.
     pub host: String,
     /// Only this scheme; any web scheme if absent.
@@ -46,12 +46,12 @@ pub struct NetRule {
     /// Whether matching requests are allowed.
     pub allow: bool,
     /// Where the rule was declared.
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
 /// Whether a variable of the host's environment may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EnvRule {
+pub struct DeclaredEnvRule {
     /// The name, or a prefix followed by one `*`.
     pub name: String,
     /// Whether the tool gets the value.
@@ -60,12 +60,12 @@ pub struct EnvRule {
     /// never sees it. A variable that may be read may also be used in this way.
     pub header: bool,
     /// Where the rule was declared.
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
 /// How a program may be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandRule {
+pub struct DeclaredCommandRule {
     /// The program's name on the search path, or a path inside the workspace.
     pub program: String,
     /// The argument lists that are allowed, any if `None`. A list matches the arguments exactly,
@@ -74,17 +74,17 @@ pub struct CommandRule {
     /// Variables of the host's environment that a run may be given, by exact name.
     pub envs: Vec<String>,
     /// Where the rule was declared.
-    pub origin: Origin,
+    pub origin: RuleOrigin,
 }
 
 /// Where a rule comes from, for people: a file and line, an option, a default.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Origin {
+pub struct RuleOrigin {
     source: Arc<str>,
     line: Option<u32>,
 }
 
-impl Origin {
+impl RuleOrigin {
     /// A place without lines, such as `--set` or `built-in default`.
     pub fn named(source: impl Into<Arc<str>>) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for RuleOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             Some(line) => write!(f, "{}:{line}", self.source),

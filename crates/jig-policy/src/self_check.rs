@@ -14,12 +14,15 @@ use jig_proto::{Context, ProjectPath};
 
 use crate::env::EnvUse;
 use crate::guard::Guards;
-use crate::lookup::{DiskLookup, Entry, Lookup};
+use crate::lookup::{DiskLookup, Lookup, LookupEntry};
 use crate::net::{Authority, NetTarget, NetTargetError};
 use crate::policy::{Policy, RuleErrors};
 use crate::resolve::{ResolveError, ResolveReason, Workspace};
-use crate::rules::{Access, CommandRule, EnvRule, FsRule, NetRule, Origin};
-use crate::{Capabilities, Capability, DefaultAccess};
+use crate::rules::{
+    DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule,
+    RuleOrigin,
+};
+use crate::{Capability, DefaultAccess, FileCapabilities};
 
 /// Checks of one capability on one path, as a tool writes it.
 ///
@@ -85,9 +88,9 @@ impl CanAccess for jig_proto::Access {
         if self.fs.is_empty() {
             return true;
         }
-        let access = Access {
-            fs: Access::from(self).fs,
-            ..Access::default()
+        let access = DeclaredAccess {
+            fs: DeclaredAccess::from(self).fs,
+            ..DeclaredAccess::default()
         };
         let policy = without_disk(&access);
         policy.is_ok_and(|policy| policy.can(capability, &path))
@@ -105,7 +108,7 @@ fn canonical_path(text: &Utf8Path) -> Option<ProjectPath> {
 }
 
 /// Compiles rules whose paths are canonical.
-fn without_disk(access: &Access) -> Result<Policy, RuleErrors> {
+fn without_disk(access: &DeclaredAccess) -> Result<Policy, RuleErrors> {
     let workspace = Workspace::new("", NoDisk);
     let guards = Guards::of_workspace();
     Policy::compile(access, DefaultAccess::NOTHING, &guards, &workspace)
@@ -115,10 +118,10 @@ fn without_disk(access: &Access) -> Result<Policy, RuleErrors> {
 struct NoDisk;
 
 impl Lookup for NoDisk {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         Ok(match path.as_str() {
-            ".git" => Entry::Directory,
-            _ => Entry::Missing,
+            ".git" => LookupEntry::Directory,
+            _ => LookupEntry::Missing,
         })
     }
 }
@@ -145,13 +148,17 @@ impl CheckAccess for Context {
     }
 
     fn check_net(&self, url: &str) -> Result<(), NetAccessError> {
-        let declared = self.access.as_ref().map(Access::from).unwrap_or_default();
+        let declared = self
+            .access
+            .as_ref()
+            .map(DeclaredAccess::from)
+            .unwrap_or_default();
         if declared.net.is_empty() {
             return Ok(());
         }
-        let policy = without_disk(&Access {
+        let policy = without_disk(&DeclaredAccess {
             net: declared.net,
-            ..Access::default()
+            ..DeclaredAccess::default()
         })?;
         let target = NetTarget::parse(url);
         let target = target.map_err(|error| NetAccessError::Invalid(url.to_owned(), error))?;
@@ -167,13 +174,17 @@ impl CheckAccess for Context {
     }
 
     fn check_env(&self, name: &str) -> Result<(), EnvAccessError> {
-        let declared = self.access.as_ref().map(Access::from).unwrap_or_default();
+        let declared = self
+            .access
+            .as_ref()
+            .map(DeclaredAccess::from)
+            .unwrap_or_default();
         if declared.env.is_empty() {
             return Ok(());
         }
-        let policy = without_disk(&Access {
+        let policy = without_disk(&DeclaredAccess {
             env: declared.env,
-            ..Access::default()
+            ..DeclaredAccess::default()
         })?;
         if policy.decide_env(EnvUse::Read, name).is_allowed() {
             return Ok(());
@@ -202,7 +213,7 @@ impl Checker {
         // On the wire an empty list is one that was not declared, and then the workspace is open.
         let policy = match &context.access {
             Some(wire) if !wire.fs.is_empty() => {
-                let access = Access::from(wire);
+                let access = DeclaredAccess::from(wire);
                 let guards = Guards::of_workspace();
                 let nothing = DefaultAccess::NOTHING;
                 Some(Policy::compile(&access, nothing, &guards, &workspace)?)
@@ -327,15 +338,15 @@ impl From<ResolveError> for FsAccessError {
 }
 
 /// The rules of a context as a tool received them.
-impl From<&jig_proto::Access> for Access {
+impl From<&jig_proto::Access> for DeclaredAccess {
     fn from(wire: &jig_proto::Access) -> Self {
-        let origin = || Origin::named("context of the call");
-        let fs = wire.fs.iter().map(|rule| FsRule {
+        let origin = || RuleOrigin::named("context of the call");
+        let fs = wire.fs.iter().map(|rule| DeclaredFsRule {
             path: rule.path().to_string(),
             capabilities: capabilities(rule),
             origin: origin(),
         });
-        let net = wire.net.iter().map(|rule| NetRule {
+        let net = wire.net.iter().map(|rule| DeclaredNetRule {
             host: rule.host.clone(),
             scheme: rule.scheme.clone(),
             port: rule.port,
@@ -343,14 +354,14 @@ impl From<&jig_proto::Access> for Access {
             allow: rule.allow,
             origin: origin(),
         });
-        let env = wire.env.iter().map(|rule| EnvRule {
+        let env = wire.env.iter().map(|rule| DeclaredEnvRule {
             name: rule.name.clone(),
             read: rule.read,
             header: rule.header,
             origin: origin(),
         });
         let commands = wire.commands.as_ref().map(|commands| {
-            let rules = commands.iter().map(|(program, rule)| CommandRule {
+            let rules = commands.iter().map(|(program, rule)| DeclaredCommandRule {
                 program: program.clone(),
                 args: rule.args.clone(),
                 envs: rule.envs.clone(),
@@ -367,7 +378,7 @@ impl From<&jig_proto::Access> for Access {
     }
 }
 
-fn capabilities(rule: &jig_proto::FsRule) -> Capabilities {
+fn capabilities(rule: &jig_proto::FsRule) -> FileCapabilities {
     let granted = [
         (Capability::Read, rule.read()),
         (Capability::Create, rule.create()),

@@ -9,7 +9,7 @@ use jig_proto::ProjectPath;
 /// The list of sensitive paths: the built-in one and what was added to it.
 #[derive(Debug, Clone)]
 pub struct Sensitive {
-    patterns: Vec<Pattern>,
+    patterns: Vec<SensitivePattern>,
     /// Whether all patterns begin with a dot, as the built-in ones do: then a component that
     /// doesn't is passed over at once.
     all_dotted: bool,
@@ -20,7 +20,7 @@ impl Default for Sensitive {
         Self {
             patterns: BUILT_IN
                 .iter()
-                .map(|text| Pattern::built_in(text))
+                .map(|text| SensitivePattern::built_in(text))
                 .collect(),
             all_dotted: BUILT_IN.iter().all(|text| text.starts_with('.')),
         }
@@ -34,7 +34,7 @@ impl Sensitive {
     /// for any run of characters within one component; a leading `**/` says "at any
     /// depth" once more, also after `/`.
     pub fn add(&mut self, pattern: &str) -> Result<(), PatternError> {
-        let pattern = Pattern::parse(pattern)?;
+        let pattern = SensitivePattern::parse(pattern)?;
         self.all_dotted &= pattern
             .components
             .first()
@@ -118,7 +118,7 @@ pub(crate) struct SensitiveBelow<'a> {
 }
 
 impl<'a> SensitiveBelow<'a> {
-    fn new(pattern: &'a Pattern, above: &ProjectPath, below: &[String]) -> Self {
+    fn new(pattern: &'a SensitivePattern, above: &ProjectPath, below: &[String]) -> Self {
         let literal = !below.iter().any(|name| name.contains('*'));
         let below = ProjectPath::normalize(&below.join("/")).ok();
         Self {
@@ -129,13 +129,13 @@ impl<'a> SensitiveBelow<'a> {
 }
 
 #[derive(Debug, Clone)]
-struct Pattern {
+struct SensitivePattern {
     text: String,
     components: Vec<String>,
     anchored: bool,
 }
 
-impl Pattern {
+impl SensitivePattern {
     fn built_in(text: &str) -> Self {
         let components: Vec<String> = text.split('/').map(str::to_owned).collect();
         Self {

@@ -5,14 +5,17 @@ use std::fmt::Write as _;
 
 use jig_proto::{ProjectPath, is_deceptive};
 
-use crate::command::Program;
+use crate::command::CommandProgram;
 use crate::decision::{Reason, Rule};
 use crate::env::EnvUse;
 use crate::net::NetTarget;
 use crate::policy::Policy;
-use crate::resolve::Resolved;
-use crate::rules::{Access, CommandRule, EnvRule, FsRule, NetRule, Origin};
-use crate::{Capabilities, Capability, Verdict};
+use crate::resolve::ResolvedPath;
+use crate::rules::{
+    DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule,
+    RuleOrigin,
+};
+use crate::{Capability, FileCapabilities, Verdict};
 
 /// Rules to add, behind those that exist.
 ///
@@ -20,18 +23,18 @@ use crate::{Capabilities, Capability, Verdict};
 /// of a resource would switch off the runtime's default, the default is restated as a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    rules: Access,
+    rules: DeclaredAccess,
 }
 
 impl Suggestion {
     /// The rules to append to those declared; a command rule replaces the one on its program.
-    pub fn rules(&self) -> &Access {
+    pub fn rules(&self) -> &DeclaredAccess {
         &self.rules
     }
 
     /// The access with the suggestion taken.
     #[must_use]
-    pub fn applied_to(&self, access: &Access) -> Access {
+    pub fn applied_to(&self, access: &DeclaredAccess) -> DeclaredAccess {
         let mut access = access.clone();
         access.fs.extend(self.rules.fs.iter().cloned());
         access.net.extend(self.rules.net.iter().cloned());
@@ -50,7 +53,7 @@ impl Suggestion {
     pub fn granting(
         policy: &Policy,
         path: &ProjectPath,
-        capabilities: Capabilities,
+        capabilities: FileCapabilities,
     ) -> Option<Self> {
         let mut rules = Vec::new();
         for capability in capabilities.iter() {
@@ -73,11 +76,11 @@ impl Suggestion {
                 None => self.rules.fs.push(rule),
             }
         }
-        let new = |rule: &NetRule| !self.rules.net.contains(rule);
-        let net: Vec<NetRule> = other.rules.net.into_iter().filter(new).collect();
+        let new = |rule: &DeclaredNetRule| !self.rules.net.contains(rule);
+        let net: Vec<DeclaredNetRule> = other.rules.net.into_iter().filter(new).collect();
         self.rules.net.extend(net);
-        let new = |rule: &EnvRule| !self.rules.env.contains(rule);
-        let env: Vec<EnvRule> = other.rules.env.into_iter().filter(new).collect();
+        let new = |rule: &DeclaredEnvRule| !self.rules.env.contains(rule);
+        let env: Vec<DeclaredEnvRule> = other.rules.env.into_iter().filter(new).collect();
         self.rules.env.extend(env);
         for rule in other.rules.commands.into_iter().flatten() {
             let mine = self.rules.commands.get_or_insert_default();
@@ -153,7 +156,7 @@ impl Suggestion {
     pub(crate) fn for_file(
         policy: &Policy,
         capability: Capability,
-        path: &Resolved,
+        path: &ResolvedPath,
     ) -> Option<Self> {
         let mut rules = Vec::new();
         add_file_rules(policy, capability, path, &mut rules)?;
@@ -162,8 +165,8 @@ impl Suggestion {
 
     pub(crate) fn for_move(
         policy: &Policy,
-        from: &Resolved,
-        to: &Resolved,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
         directory: bool,
     ) -> Option<Self> {
         let mut rules = Vec::new();
@@ -180,7 +183,7 @@ impl Suggestion {
         Self::of_fs(policy, rules)
     }
 
-    fn of_fs(policy: &Policy, rules: Vec<FsRule>) -> Option<Self> {
+    fn of_fs(policy: &Policy, rules: Vec<DeclaredFsRule>) -> Option<Self> {
         if rules.is_empty() {
             return None;
         }
@@ -191,11 +194,14 @@ impl Suggestion {
         }
         // Two needs of one path are one rule. There can be as many as the policy has rules.
         let mut places: HashMap<String, usize> = HashMap::new();
-        places.extend(fs.iter().map(|rule: &FsRule| (rule.path.clone(), 0)));
+        places.extend(
+            fs.iter()
+                .map(|rule: &DeclaredFsRule| (rule.path.clone(), 0)),
+        );
         for rule in rules {
             match places.get(&rule.path) {
                 Some(place) => {
-                    let other: &mut FsRule = &mut fs[*place];
+                    let other: &mut DeclaredFsRule = &mut fs[*place];
                     other.capabilities = other.capabilities.with(rule.capabilities);
                 }
                 None => {
@@ -204,9 +210,9 @@ impl Suggestion {
                 }
             }
         }
-        let rules = Access {
+        let rules = DeclaredAccess {
             fs,
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         Some(Self { rules })
     }
@@ -216,7 +222,7 @@ impl Suggestion {
         let web = matches!(target.scheme(), "http" | "https" | "ws" | "wss");
         let default_port = NetTarget::parse(&format!("{}://host/", target.scheme()))
             .is_ok_and(|plain| plain.port() == target.port());
-        let mut rule = NetRule {
+        let mut rule = DeclaredNetRule {
             host: target.host().to_owned(),
             scheme: (!web && default_port).then(|| target.scheme().to_owned()),
             port: (!default_port).then_some(target.port()),
@@ -240,10 +246,10 @@ impl Suggestion {
     }
 
     /// Rules on hosts, if there are any.
-    pub(crate) fn of_net(rules: Vec<NetRule>) -> Option<Self> {
-        let rules = Access {
+    pub(crate) fn of_net(rules: Vec<DeclaredNetRule>) -> Option<Self> {
+        let rules = DeclaredAccess {
             net: rules,
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         (!rules.net.is_empty()).then_some(Self { rules })
     }
@@ -256,22 +262,26 @@ impl Suggestion {
         if name.contains('*') {
             return None;
         }
-        let rule = EnvRule {
+        let rule = DeclaredEnvRule {
             name: name.to_owned(),
             read: wanted == EnvUse::Read,
             header: wanted == EnvUse::Header,
             origin: suggested(),
         };
-        let rules = Access {
+        let rules = DeclaredAccess {
             env: vec![rule],
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         Some(Self { rules })
     }
 
-    pub(crate) fn for_program(policy: &Policy, program: &Program, args: &[String]) -> Option<Self> {
-        let mut rules = Access::default();
-        if let Program::File(file) = program {
+    pub(crate) fn for_program(
+        policy: &Policy,
+        program: &CommandProgram,
+        args: &[String],
+    ) -> Option<Self> {
+        let mut rules = DeclaredAccess::default();
+        if let CommandProgram::File(file) = program {
             let mut fs = Vec::new();
             add_file_rules(policy, Capability::Execute, file, &mut fs)?;
             if let Some(suggestion) = Self::of_fs(policy, fs) {
@@ -291,7 +301,7 @@ impl Suggestion {
                 rules.commands = Some(vec![rule]);
             }
             _ => {
-                rules.commands = Some(vec![CommandRule {
+                rules.commands = Some(vec![DeclaredCommandRule {
                     program: program.to_string(),
                     args: Some(vec![exact]),
                     envs: Vec::new(),
@@ -299,7 +309,7 @@ impl Suggestion {
                 }]);
             }
         }
-        (rules != Access::default()).then_some(Self { rules })
+        (rules != DeclaredAccess::default()).then_some(Self { rules })
     }
 }
 
@@ -307,8 +317,8 @@ impl Suggestion {
 fn add_file_rules(
     policy: &Policy,
     capability: Capability,
-    path: &Resolved,
-    rules: &mut Vec<FsRule>,
+    path: &ResolvedPath,
+    rules: &mut Vec<DeclaredFsRule>,
 ) -> Option<()> {
     match policy.fs.decide_itself(capability, path.path()).reason {
         Reason::Granted => {}
@@ -325,8 +335,8 @@ fn add_file_rules(
 fn add_rules_below(
     policy: &Policy,
     capability: Capability,
-    path: &Resolved,
-    rules: &mut Vec<FsRule>,
+    path: &ResolvedPath,
+    rules: &mut Vec<DeclaredFsRule>,
 ) -> Option<()> {
     let pinned = policy.fs.pinned(path.path(), capability);
     if let Some(Reason::ProtectedBelow(_)) = pinned.map(|pinned| pinned.reason) {
@@ -340,9 +350,14 @@ fn add_rules_below(
 }
 
 /// A rule on the path itself: what is granted there now, and the capability.
-fn name_it(policy: &Policy, capability: Capability, path: &ProjectPath, rules: &mut Vec<FsRule>) {
+fn name_it(
+    policy: &Policy,
+    capability: Capability,
+    path: &ProjectPath,
+    rules: &mut Vec<DeclaredFsRule>,
+) {
     // What is granted on the path alone is granted below it, too, and must stay so there.
-    let granted: Capabilities = Capability::ALL
+    let granted: FileCapabilities = Capability::ALL
         .into_iter()
         .filter(|one| policy.fs.decide_alone(*one, path).is_allowed())
         .collect();
@@ -350,7 +365,12 @@ fn name_it(policy: &Policy, capability: Capability, path: &ProjectPath, rules: &
 }
 
 /// A rule for every path below that withholds the capability.
-fn lift_below(policy: &Policy, capability: Capability, path: &Resolved, rules: &mut Vec<FsRule>) {
+fn lift_below(
+    policy: &Policy,
+    capability: Capability,
+    path: &ResolvedPath,
+    rules: &mut Vec<DeclaredFsRule>,
+) {
     for rule in policy.fs_rules() {
         let below = rule.path() != path.path() && rule.path().starts_with(path.path());
         let counting = policy.fs.rule_at(rule.path());
@@ -362,16 +382,16 @@ fn lift_below(policy: &Policy, capability: Capability, path: &Resolved, rules: &
     }
 }
 
-fn fs_rule(path: &str, capabilities: Capabilities) -> FsRule {
-    FsRule {
+fn fs_rule(path: &str, capabilities: FileCapabilities) -> DeclaredFsRule {
+    DeclaredFsRule {
         path: path.to_owned(),
         capabilities,
         origin: suggested(),
     }
 }
 
-pub(crate) fn suggested() -> Origin {
-    Origin::named("suggested")
+pub(crate) fn suggested() -> RuleOrigin {
+    RuleOrigin::named("suggested")
 }
 
 fn encode(segments: &[String]) -> String {
@@ -389,10 +409,10 @@ fn encode(segments: &[String]) -> String {
     encoded.join("/")
 }
 
-fn capability_lines(capabilities: Capabilities) -> String {
+fn capability_lines(capabilities: FileCapabilities) -> String {
     let mut lines = String::new();
     for one in capabilities.iter() {
-        if capabilities.covers(Capabilities::WRITE) && Capabilities::WRITE.has(one) {
+        if capabilities.covers(FileCapabilities::WRITE) && FileCapabilities::WRITE.has(one) {
             if one == Capability::Create {
                 lines.push_str("write = true\n");
             }

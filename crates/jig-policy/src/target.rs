@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::command::Program;
+use crate::command::CommandProgram;
 use crate::decision::Decision;
 use crate::env::EnvUse;
 use crate::net::NetTarget;
-use crate::policy::{Policy, Resource};
-use crate::resolve::Resolved;
+use crate::policy::{Policy, RuleKind};
+use crate::resolve::ResolvedPath;
 use crate::suggest::Suggestion;
 use crate::{Capability, Verdict};
 
@@ -22,7 +22,7 @@ pub trait Target: fmt::Display + sealed::Sealed {
     fn operation(&self) -> &'static str;
 
     /// The resource whose rules decide.
-    fn resource(&self) -> Resource;
+    fn resource(&self) -> RuleKind;
 
     /// The smallest addition to the rules under which the answer would be allow, if there is one.
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion>;
@@ -34,16 +34,16 @@ pub struct FileTarget {
     /// What is asked for.
     pub capability: Capability,
     /// Where.
-    pub path: Resolved,
+    pub path: ResolvedPath,
 }
 
 /// Moving a file or a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MoveTarget {
     /// What is moved.
-    pub from: Resolved,
+    pub from: ResolvedPath,
     /// Where to.
-    pub to: Resolved,
+    pub to: ResolvedPath,
     /// Whether a directory is moved, with all that is in it.
     pub directory: bool,
 }
@@ -61,7 +61,7 @@ pub struct EnvTarget {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandTarget {
     /// The program.
-    pub program: Program,
+    pub program: CommandProgram,
     /// Its arguments, without the program's own name.
     pub args: Vec<String>,
 }
@@ -75,8 +75,8 @@ impl Target for FileTarget {
         self.capability.name()
     }
 
-    fn resource(&self) -> Resource {
-        Resource::Fs
+    fn resource(&self) -> RuleKind {
+        RuleKind::Fs
     }
 
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
@@ -93,8 +93,8 @@ impl Target for MoveTarget {
         "move"
     }
 
-    fn resource(&self) -> Resource {
-        Resource::Fs
+    fn resource(&self) -> RuleKind {
+        RuleKind::Fs
     }
 
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
@@ -111,8 +111,8 @@ impl Target for NetTarget {
         "reach"
     }
 
-    fn resource(&self) -> Resource {
-        Resource::Net
+    fn resource(&self) -> RuleKind {
+        RuleKind::Net
     }
 
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
@@ -132,8 +132,8 @@ impl Target for EnvTarget {
         }
     }
 
-    fn resource(&self) -> Resource {
-        Resource::Env
+    fn resource(&self) -> RuleKind {
+        RuleKind::Env
     }
 
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
@@ -150,8 +150,8 @@ impl Target for CommandTarget {
         "run"
     }
 
-    fn resource(&self) -> Resource {
-        Resource::Commands
+    fn resource(&self) -> RuleKind {
+        RuleKind::Commands
     }
 
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
@@ -197,7 +197,7 @@ mod sealed {
 impl Policy {
     /// Judges a request. On allow the answer is a [`Permit`], which the action consumes; otherwise
     /// it is what the caller needs to explain the refusal or to ask somebody.
-    pub fn permit<T: Target>(&self, target: T) -> Result<Permit<T>, Box<Refused<T>>> {
+    pub fn permit<T: Target>(&self, target: T) -> Result<Permit<T>, Box<RefusedTarget<T>>> {
         let decision = target.decide(self);
         if decision.is_allowed() {
             return Ok(Permit { target });
@@ -214,7 +214,7 @@ impl Policy {
             grants: self.grants(target.resource()),
             suggestion: target.suggestion(self),
         };
-        Err(Box::new(Refused { target, refusal }))
+        Err(Box::new(RefusedTarget { target, refusal }))
     }
 }
 
@@ -242,13 +242,13 @@ impl<T> Permit<T> {
 
 /// A request that was not allowed.
 #[derive(Debug)]
-pub struct Refused<T> {
+pub struct RefusedTarget<T> {
     target: T,
     /// What to tell people and programs.
     pub refusal: Refusal,
 }
 
-impl<T> Refused<T> {
+impl<T> RefusedTarget<T> {
     /// What was asked for.
     pub fn target(&self) -> &T {
         &self.target

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use jig_policy::{NetRule, Origin};
+use jig_policy::{DeclaredNetRule, RuleOrigin};
 use url::Url;
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ impl Download {
 
 fn npx(program: &str, args: &[String]) -> Option<Download> {
     let mut is_agreed = false;
-    let mut read = Read::default();
+    let mut read = PackageArguments::default();
     let mut args = args.iter();
     let first = loop {
         let Some(arg) = args.next() else { break None };
@@ -114,7 +114,7 @@ fn npx(program: &str, args: &[String]) -> Option<Download> {
 
 fn uvx(program: Vec<String>, args: &[String]) -> Option<Download> {
     let mut from = None;
-    let mut read = Read::default();
+    let mut read = PackageArguments::default();
     let mut with = Vec::new();
     let mut args = args.iter();
     let first = loop {
@@ -164,7 +164,7 @@ fn uvx(program: Vec<String>, args: &[String]) -> Option<Download> {
 
 /// The rule under which a registry can be reached. `None` if this is no address of one: it is on the web, and what
 /// it asks for to let somebody in does not stand in its address.
-pub fn registry_rule(url: &str) -> Option<NetRule> {
+pub fn registry_rule(url: &str) -> Option<DeclaredNetRule> {
     let url = web_url(url)?;
     let is_open = url.username().is_empty() && url.password().is_none();
     let host = url.host_str().filter(|_| is_open)?;
@@ -188,27 +188,27 @@ fn web_url(url: &str) -> Option<Url> {
 }
 
 /// The rule under which a host of packages can be reached.
-pub fn host_rule(host: &str, scheme: &str, port: Option<u16>) -> NetRule {
-    NetRule {
+pub fn host_rule(host: &str, scheme: &str, port: Option<u16>) -> DeclaredNetRule {
+    DeclaredNetRule {
         host: host.to_owned(),
         scheme: Some(scheme.to_owned()),
         port,
         path_prefix: None,
         allow: true,
-        origin: Origin::named("the registry of its packages"),
+        origin: RuleOrigin::named("the registry of its packages"),
     }
 }
 
 /// What was read of a command so far.
 #[derive(Default)]
-struct Read {
+struct PackageArguments {
     packages: Vec<String>,
     /// The options that count for the download as well.
     options: Vec<String>,
     registries: Vec<String>,
 }
 
-impl Read {
+impl PackageArguments {
     fn registry(&mut self, option: &str, url: String) {
         self.options.extend([option.to_owned(), url.clone()]);
         self.registries.push(url);

@@ -11,7 +11,9 @@ use camino::Utf8Path;
 use jig_proto::ProjectPath;
 use rustix::fs::FileType;
 
-use self::known_programs::{Interpreter, Kind, LAUNCHER_OPTIONS, Start, split_args};
+use self::known_programs::{
+    Interpreter, InterpreterStart, LAUNCHER_OPTIONS, ProgramKind, split_args,
+};
 use crate::{Download, split_line};
 
 /// The files and folders of the workspace at `root` that a command of these words runs, or that may tell what it runs:
@@ -19,7 +21,7 @@ use crate::{Download, split_line};
 ///
 /// The workspace itself is none of them, whatever the command says: then no tool could change anything.
 pub fn workspace_code(root: &Utf8Path, words: &[&str]) -> Vec<ProjectPath> {
-    let mut code = Code::new(root);
+    let mut code = CommandCode::new(root);
     code.words(words);
     code.found
 }
@@ -30,16 +32,16 @@ pub fn workspace_code_of_shell<'w>(
     line: &str,
     args: impl IntoIterator<Item = &'w str>,
 ) -> Vec<ProjectPath> {
-    let mut code = Code::new(root);
+    let mut code = CommandCode::new(root);
     code.line(line);
     for word in args {
-        code.argument(word, Role::Project);
+        code.argument(word, WordRole::Project);
     }
     code.found
 }
 
 /// The code that was found so far.
-struct Code<'a> {
+struct CommandCode<'a> {
     /// The workspace.
     root: &'a Utf8Path,
     found: Vec<ProjectPath>,
@@ -47,7 +49,7 @@ struct Code<'a> {
 
 /// What a word may be for the program that gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum WordRole {
     /// What a program works on: a folder is data.
     Argument,
     /// What a program builds or runs: a folder may be a project.
@@ -58,7 +60,7 @@ enum Role {
     Package,
 }
 
-impl<'a> Code<'a> {
+impl<'a> CommandCode<'a> {
     fn new(root: &'a Utf8Path) -> Self {
         let found = Vec::new();
         Self { root, found }
@@ -80,20 +82,20 @@ impl<'a> Code<'a> {
             self.add(program);
         }
         match self.kind(program, args) {
-            Kind::Env => Some(self.behind_env(args)),
-            Kind::Interpreter(interpreter) => {
+            ProgramKind::Env => Some(self.behind_env(args)),
+            ProgramKind::Interpreter(interpreter) => {
                 self.interpreted(interpreter, args);
                 None
             }
-            Kind::Launcher => self.launched(words, args),
-            Kind::ToolRun => self.launched(words, args.get(2..).unwrap_or_default()),
-            Kind::Project => self.project(args),
-            Kind::Other => self.other(args),
+            ProgramKind::Launcher => self.launched(words, args),
+            ProgramKind::ToolRun => self.launched(words, args.get(2..).unwrap_or_default()),
+            ProgramKind::Project => self.project(args),
+            ProgramKind::Other => self.other(args),
         }
     }
 
     /// What a word is as a program. A folder is none, whatever its name: `eslint ./src/node`.
-    fn kind(&self, program: &str, args: &[&str]) -> Kind {
+    fn kind(&self, program: &str, args: &[&str]) -> ProgramKind {
         let path = self
             .inside(program)
             .filter(|_| program.contains('/'))
@@ -101,15 +103,15 @@ impl<'a> Code<'a> {
         // A file of the workspace that is called `env` does whatever it likes.
         let is_foreign = !program.contains('/')
             || program.starts_with('/') && path.is_none() && !program.contains("/../");
-        match Kind::of(program, args) {
-            _ if path == Some(Found::Folder) => Kind::Other,
-            Kind::Env if !is_foreign => Kind::Other,
+        match ProgramKind::of(program, args) {
+            _ if path == Some(Found::Folder) => ProgramKind::Other,
+            ProgramKind::Env if !is_foreign => ProgramKind::Other,
             kind => kind,
         }
     }
 
     /// Words that have one role.
-    fn arguments(&mut self, words: &[&str], role: Role) {
+    fn arguments(&mut self, words: &[&str], role: WordRole) {
         for word in words {
             self.argument(word, role);
         }
@@ -118,14 +120,14 @@ impl<'a> Code<'a> {
     /// What an interpreter is told to run, and what that works on.
     fn interpreted(&mut self, interpreter: &Interpreter, args: &[&str]) {
         let (before, start, behind) = split_args(args, interpreter.options);
-        self.arguments(before, Role::Project);
+        self.arguments(before, WordRole::Project);
         match start {
-            Some(Start::Script(word)) => self.script(word, interpreter),
-            Some(Start::Module(name)) => self.module(name),
-            Some(Start::Code(text)) if interpreter.is_shell => self.line(text),
-            Some(Start::Code(_)) | None => {}
+            Some(InterpreterStart::Script(word)) => self.script(word, interpreter),
+            Some(InterpreterStart::Module(name)) => self.module(name),
+            Some(InterpreterStart::Code(text)) if interpreter.is_shell => self.line(text),
+            Some(InterpreterStart::Code(_)) | None => {}
         }
-        self.arguments(behind, Role::Argument);
+        self.arguments(behind, WordRole::Argument);
     }
 
     /// The command that `env` starts.
@@ -145,7 +147,7 @@ impl<'a> Code<'a> {
                     2
                 }
                 word if word.starts_with('-') => {
-                    self.argument(word, Role::Project);
+                    self.argument(word, WordRole::Project);
                     1
                 }
                 word if word.contains('=') => 1,
@@ -162,17 +164,18 @@ impl<'a> Code<'a> {
         let download = Download::of(&owned);
         let (before, start, behind) = split_args(args, &LAUNCHER_OPTIONS);
         let package = match start {
-            Some(Start::Script(word)) => Some(word),
+            Some(InterpreterStart::Script(word)) => Some(word),
             _ => None,
         };
         // `@scope/node` is not Node.js.
         let is_known = package.is_some_and(|word| {
-            let kind = Kind::of(word, &[]);
-            !word.contains('/') && matches!(kind, Kind::Interpreter(_) | Kind::Project)
+            let kind = ProgramKind::of(word, &[]);
+            !word.contains('/')
+                && matches!(kind, ProgramKind::Interpreter(_) | ProgramKind::Project)
         });
         let role = match download {
-            Some(_) => Role::Launched,
-            None => Role::Package,
+            Some(_) => WordRole::Launched,
+            None => WordRole::Package,
         };
         let packages: HashSet<String> = download
             .map(|download| download.packages.into_iter().collect())
@@ -184,7 +187,7 @@ impl<'a> Code<'a> {
         if is_known {
             return args.get(args.len() - behind.len() - 1..);
         }
-        self.arguments(behind, Role::Launched);
+        self.arguments(behind, WordRole::Launched);
         None
     }
 
@@ -192,14 +195,14 @@ impl<'a> Code<'a> {
     fn project<'w>(&mut self, args: &'w [&'w str]) -> Option<&'w [&'w str]> {
         for (index, word) in args.iter().enumerate() {
             // `uv run python -m server`
-            if let Kind::Interpreter(_) = self.kind(word, &[]) {
+            if let ProgramKind::Interpreter(_) = self.kind(word, &[]) {
                 return args.get(index..);
             }
-            self.argument(word, Role::Project);
+            self.argument(word, WordRole::Project);
             // `fastmcp run server.py:app`, `nix run ./server#main`
             let file = match word.split_once([':', '#']) {
                 Some((file, _)) => {
-                    self.argument(file, Role::Project);
+                    self.argument(file, WordRole::Project);
                     file
                 }
                 None => word,
@@ -214,9 +217,9 @@ impl<'a> Code<'a> {
 
     /// The arguments of any other program. Returns the command that may be among them: `timeout 60 node ./server`.
     fn other<'w>(&mut self, args: &'w [&'w str]) -> Option<&'w [&'w str]> {
-        let is_program = |word: &&str| !matches!(self.kind(word, &[]), Kind::Other);
+        let is_program = |word: &&str| !matches!(self.kind(word, &[]), ProgramKind::Other);
         let at = args.iter().position(is_program).unwrap_or(args.len());
-        self.arguments(&args[..at], Role::Argument);
+        self.arguments(&args[..at], WordRole::Argument);
         args.get(at..)
     }
 
@@ -224,7 +227,7 @@ impl<'a> Code<'a> {
     fn line(&mut self, line: &str) {
         for word in split_line(line).unwrap_or_default() {
             for word in word.split([';', '&', '|', '(', ')']) {
-                self.argument(word, Role::Project);
+                self.argument(word, WordRole::Project);
             }
         }
     }
@@ -265,7 +268,7 @@ impl<'a> Code<'a> {
     }
 
     /// Any other word.
-    fn argument(&mut self, word: &str, role: Role) {
+    fn argument(&mut self, word: &str, role: WordRole) {
         let is_option = word.starts_with('-');
         let word = if is_option { value(word) } else { word };
         let Some(path) = self.inside(word) else {
@@ -275,7 +278,7 @@ impl<'a> Code<'a> {
         let is_code = match self.look(&path) {
             // Of a name alone, most programs only read the file: `prettier --check README.md`.
             Found::File => is_path || is_script(word),
-            Found::Folder => is_path && matches!(role, Role::Project | Role::Package),
+            Found::Folder => is_path && matches!(role, WordRole::Project | WordRole::Package),
             // Somebody could put it there.
             Found::Nothing => {
                 !is_option && is_path && !is_name_of_other_things(word) && could_be_file(word, role)
@@ -368,10 +371,10 @@ const SCRIPTS: [&str; 29] = [
 const MOST_PARTS: usize = 16;
 
 /// Whether a word in this role can name a file that is not there yet: to a launcher, `Europe/Berlin` does not.
-fn could_be_file(word: &str, role: Role) -> bool {
+fn could_be_file(word: &str, role: WordRole) -> bool {
     let has_extension = Utf8Path::new(word).extension().is_some();
     match role {
-        Role::Argument | Role::Project => true,
-        Role::Launched | Role::Package => has_extension || word.starts_with(['.', '/']),
+        WordRole::Argument | WordRole::Project => true,
+        WordRole::Launched | WordRole::Package => has_extension || word.starts_with(['.', '/']),
     }
 }

@@ -10,28 +10,28 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_mcp::{Change, Forgetful, Memory};
+use jig_mcp::{ContentUpdate, ForgetfulMemory, Memory};
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::environment::Environment;
+use crate::environment::CommandEnvironment;
 
 /// The memory of the workspace at `root`. Nothing is made before something is kept.
-pub fn of(root: &Utf8Path, env: &Environment) -> Arc<dyn Memory> {
+pub fn of(root: &Utf8Path, env: &CommandEnvironment) -> Arc<dyn Memory> {
     match env.state() {
-        Some(state) => Arc::new(Folder::new(&state, root)),
-        None => Arc::new(Forgetful::default()),
+        Some(state) => Arc::new(AcceptedFolder::new(&state, root)),
+        None => Arc::new(ForgetfulMemory::default()),
     }
 }
 
 /// The files of one workspace.
 #[derive(Debug)]
-struct Folder {
+struct AcceptedFolder {
     path: Utf8PathBuf,
 }
 
-impl Folder {
+impl AcceptedFolder {
     fn new(state: &Utf8Path, root: &Utf8Path) -> Self {
         // What was accepted in one workspace says nothing of another: nobody may find a second path with the
         // same hash.
@@ -56,7 +56,7 @@ impl Folder {
         self.open()
     }
 
-    fn change(&self, name: &str, change: &mut Change<'_>) -> io::Result<()> {
+    fn change(&self, name: &str, change: &mut ContentUpdate<'_>) -> io::Result<()> {
         let folder = self.make()?;
         // The folder itself is the lock: there is no file of it to be left behind, and it goes with its
         // descriptor, which is that of this one change.
@@ -73,12 +73,12 @@ impl Folder {
     }
 }
 
-impl Memory for Folder {
+impl Memory for AcceptedFolder {
     fn get(&self, name: &str) -> Option<Vec<u8>> {
         read(&self.open().ok()?, name)
     }
 
-    fn update(&self, name: &str, change: &mut Change<'_>) -> Result<(), String> {
+    fn update(&self, name: &str, change: &mut ContentUpdate<'_>) -> Result<(), String> {
         let changed = self.change(name, change);
         changed.map_err(|error| format!("cannot write `{}`: {error}", self.path.join(name)))
     }

@@ -11,11 +11,11 @@ use jig_config::LogSettings;
 use jig_proto::{Hint, hint};
 use jig_sandbox::Exit;
 
-use crate::environment::Environment;
+use crate::environment::CommandEnvironment;
 use crate::remark::remark;
 
 /// The folder of the log of the workspace at `root`; `None` without a home.
-pub fn directory(root: &Utf8Path, env: &Environment) -> Option<Utf8PathBuf> {
+pub fn directory(root: &Utf8Path, env: &CommandEnvironment) -> Option<Utf8PathBuf> {
     let state = env.state()?;
     // Folders of one name are told apart by a hash of the whole path.
     let name = root.file_name().unwrap_or("root");
@@ -34,7 +34,7 @@ pub fn hash(path: &Utf8Path) -> u64 {
 /// then what could not be written is told once.
 pub fn sink(
     root: &Utf8Path,
-    env: &Environment,
+    env: &CommandEnvironment,
     settings: &LogSettings,
 ) -> anyhow::Result<Arc<dyn AuditSink>> {
     match (open(root, env), settings.required) {
@@ -52,7 +52,7 @@ pub fn sink(
 }
 
 /// Opens the log.
-pub fn open(root: &Utf8Path, env: &Environment) -> Result<FileSink, String> {
+pub fn open(root: &Utf8Path, env: &CommandEnvironment) -> Result<FileSink, String> {
     let directory = directory(root, env).ok_or("there is no home folder for the log")?;
     let options = FileSinkOptions {
         buffered: true,

@@ -10,19 +10,19 @@ use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts, CancelToken, ProcessSettings, Unapproved};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{
     Action, Content, Context as ToolContext, ProjectPath, ToolError, ToolState, hint, visible_line,
     visible_lines,
 };
 use jig_runtime::{Component, Mount, Plan, RunLimits, Runtime as _};
-use jig_wasm::{CacheDirs, Description, Loaded, Settings, WasmRuntime};
+use jig_wasm::{CacheDirs, CodeSource, ComponentTool, Settings, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
 
 use crate::component_file;
 
-pub use figures::{Figures, Spread, ratio, time};
+pub use figures::{BenchFigures, BenchSpread, ratio, time};
 
 /// A measurement of one component.
 pub struct Bench<'a> {
@@ -51,7 +51,7 @@ pub struct Measured<'a> {
 
 impl Bench<'_> {
     /// Compiles, loads and calls it, on the workspace at `root`.
-    pub fn measured(&self, args: &Measured<'_>, root: &Utf8Path) -> anyhow::Result<Figures> {
+    pub fn measured(&self, args: &Measured<'_>, root: &Utf8Path) -> anyhow::Result<BenchFigures> {
         let cold = self.cold()?;
         let (runtime, disk) = self.loaded()?;
         let told = runtime.describe(&self.component);
@@ -61,13 +61,13 @@ impl Bench<'_> {
         let first = self.first(&runtime, &plan)?;
         let calls = self.calls(&runtime, &plan, args.calls)?;
         let (instantiate, memory) = self.instances(&runtime)?;
-        Ok(Figures {
-            cold: Spread::of(cold),
-            disk: Spread::of(disk),
+        Ok(BenchFigures {
+            cold: BenchSpread::of(cold),
+            disk: BenchSpread::of(disk),
             first,
             noise: figures::noise(&calls),
-            calls: Spread::of(calls),
-            instantiate: Spread::of(instantiate),
+            calls: BenchSpread::of(calls),
+            instantiate: BenchSpread::of(instantiate),
             memory,
         })
     }
@@ -83,7 +83,7 @@ impl Bench<'_> {
     }
 
     /// Has the component made ready, and says how long it took.
-    fn prepared(&self, runtime: &WasmRuntime, expected: Loaded) -> anyhow::Result<Duration> {
+    fn prepared(&self, runtime: &WasmRuntime, expected: CodeSource) -> anyhow::Result<Duration> {
         self.look_at_signals()?;
         let began = Instant::now();
         let prepared = runtime.prepare(&self.component);
@@ -106,7 +106,7 @@ impl Bench<'_> {
         for number in 0..COLD_RUNS {
             (self.say)("compiling");
             let runtime = self.runtime(&format!("cold-{number}"))?;
-            times.push(self.prepared(&runtime, Loaded::Compiled)?);
+            times.push(self.prepared(&runtime, CodeSource::Compiled)?);
             if times.iter().sum::<Duration>() > ENOUGH {
                 break;
             }
@@ -121,7 +121,7 @@ impl Bench<'_> {
         loop {
             // The first one that compiled has left its code behind.
             let runtime = self.runtime("cold-0")?;
-            times.push(self.prepared(&runtime, Loaded::Disk)?);
+            times.push(self.prepared(&runtime, CodeSource::Disk)?);
             if times.len() == DISK_RUNS {
                 return Ok((runtime, times));
             }
@@ -231,7 +231,7 @@ fn plan(component: &Component, input: ToolInput, root: &Utf8Path) -> anyhow::Res
     let files: Arc<dyn ProjectFiles> = Arc::new(files);
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
     let policy = Policy::compile(
-        &Access::default(),
+        &DeclaredAccess::default(),
         DefaultAccess::READ_ONLY,
         &Guards::of_workspace(),
         &workspace,
@@ -258,7 +258,7 @@ fn plan(component: &Component, input: ToolInput, root: &Utf8Path) -> anyhow::Res
 }
 
 /// The name of the tool, and the arguments as its own description types them.
-fn input(args: &Measured<'_>, told: Option<&[Description]>) -> anyhow::Result<ToolInput> {
+fn input(args: &Measured<'_>, told: Option<&[ComponentTool]>) -> anyhow::Result<ToolInput> {
     let told = told.unwrap_or_default();
     let description = match args.tool {
         Some(name) => told.iter().find(|one| one.name == name),
@@ -286,7 +286,7 @@ fn input(args: &Measured<'_>, told: Option<&[Description]>) -> anyhow::Result<To
 
 fn arguments(
     pairs: &[String],
-    description: Option<&Description>,
+    description: Option<&ComponentTool>,
 ) -> anyhow::Result<Map<String, Json>> {
     let kind = |name: &str| {
         let properties = description?.parameters.get("properties")?;

@@ -10,26 +10,26 @@ use jig_engine::Engine;
 use jig_files::DiskFiles;
 
 use crate::audit_log;
-use crate::environment::Environment;
+use crate::environment::CommandEnvironment;
 use crate::locate;
 use crate::project::Project;
 
 /// The engine, which writes down what tools do.
-pub fn with_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
+pub fn with_log(project: &Project, env: &CommandEnvironment) -> anyhow::Result<Engine> {
     let mut engine = without_log(project, env)?;
     engine.audit = audit_log::sink(&project.root, env, &project.config().log)?;
     Ok(engine)
 }
 
 /// The same for somebody who reads what comes.
-pub fn for_a_person(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
+pub fn for_a_person(project: &Project, env: &CommandEnvironment) -> anyhow::Result<Engine> {
     let mut engine = with_log(project, env)?;
     engine.person = Person::Reader;
     Ok(engine)
 }
 
 /// The engine for whoever only wants to know about the tools.
-pub fn without_log(project: &Project, env: &Environment) -> anyhow::Result<Engine> {
+pub fn without_log(project: &Project, env: &CommandEnvironment) -> anyhow::Result<Engine> {
     let mut engine = for_config(&project.root, Arc::new(project.config().clone()), env)?;
     engine.servers = project.servers.clone().map(|servers| servers as _);
     Ok(engine)
@@ -39,7 +39,7 @@ pub fn without_log(project: &Project, env: &Environment) -> anyhow::Result<Engin
 pub fn for_config(
     root: &Utf8Path,
     config: Arc<Config>,
-    env: &Environment,
+    env: &CommandEnvironment,
 ) -> anyhow::Result<Engine> {
     let files =
         DiskFiles::open(root).with_context(|| format!("cannot open the workspace `{root}`"))?;

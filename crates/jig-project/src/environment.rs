@@ -1,4 +1,4 @@
-//! [`Environment`]: the variables that count for a command. They are those of this process, or in a
+//! [`CommandEnvironment`]: the variables that count for a command. They are those of this process, or in a
 //! station those of the client that it works for.
 
 use std::collections::BTreeMap;
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 /// Variables and their values. What is not UTF-8 is left out: no rule can name it.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Environment(BTreeMap<String, String>);
+pub struct CommandEnvironment(BTreeMap<String, String>);
 
-impl Environment {
+impl CommandEnvironment {
     /// The variables of this process.
     pub fn of_this_process() -> Self {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
@@ -117,7 +117,7 @@ impl Environment {
 }
 
 /// Only how many there are: values are secrets.
-impl fmt::Debug for Environment {
+impl fmt::Debug for CommandEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Environment({} variables)", self.0.len())
     }

@@ -13,7 +13,7 @@ use jig_proto::hint;
 use crate::hosts;
 
 pub use page::{names as tool_names, page};
-pub use project_kinds::{Found, Kind, find};
+pub use project_kinds::{DetectedLanguage, ProjectLanguage, find};
 
 /// What somebody wants, or the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Changes {
 }
 
 /// The presets of the projects that were found.
-pub fn default_presets(found: &[Found]) -> Vec<String> {
+pub fn default_presets(found: &[DetectedLanguage]) -> Vec<String> {
     let kinds = found.iter();
     kinds.map(|one| one.kind.preset().to_owned()).collect()
 }
@@ -103,8 +103,10 @@ pub fn read_hosts(text: &str, presets: &[String]) -> Result<Vec<String>, String>
 
 /// The hosts from which the toolchains of these presets download packages.
 pub fn registries(presets: &[String]) -> Vec<&'static str> {
-    let kinds = presets.iter().filter_map(|name| Kind::of_preset(name));
-    kinds.flat_map(Kind::registry).copied().collect()
+    let kinds = presets
+        .iter()
+        .filter_map(|name| ProjectLanguage::of_preset(name));
+    kinds.flat_map(ProjectLanguage::registry).copied().collect()
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {

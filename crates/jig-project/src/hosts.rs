@@ -9,7 +9,7 @@ mod tests;
 
 /// A host as somebody types it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Host<'a> {
+pub struct TypedHost<'a> {
     /// Its name or address.
     pub host: &'a str,
     /// The protocol, if it was named.
@@ -40,7 +40,7 @@ pub fn rule(text: &str) -> anyhow::Result<String> {
 }
 
 /// Takes `HOST`, `HOST:PORT`, `SCHEME://HOST[:PORT][/PATH]` apart.
-pub fn parse(text: &str) -> anyhow::Result<Host<'_>> {
+pub fn parse(text: &str) -> anyhow::Result<TypedHost<'_>> {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
         None => (None, text),
@@ -59,7 +59,7 @@ pub fn parse(text: &str) -> anyhow::Result<Host<'_>> {
         anyhow!(hint!("write HOST, HOST:PORT or SCHEME://HOST"))
             .context(format!("`{text}` is not a host"))
     })?;
-    Ok(Host {
+    Ok(TypedHost {
         host,
         scheme,
         port,

@@ -4,21 +4,21 @@ mod trial;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_config::{AddedNet, Additions, Edit, Runtime, Sources, WORKSPACE_FILES};
+use jig_config::{AddedNet, Additions, ConfigEdit, RuntimeKind, Sources, WORKSPACE_FILES};
 use jig_engine::{Engine, LearnError, Learner, Proposal, warning_clause};
 use jig_proto::hint;
 use jig_sandbox::Exit;
 
-use crate::{Environment, Project, Selection, engines, hosts, locate, remark};
+use crate::{CommandEnvironment, Project, Selection, engines, hosts, locate, remark};
 
-pub use trial::{Ended, Held, Trial};
+pub use trial::{SuggestTrial, TrialEnd, TrialOutcome};
 
 /// Whether the proposed rules are enough for the command.
-pub enum Enough {
+pub enum RulesSufficiency {
     /// They are.
     Yes,
     /// It failed under them, like this.
-    No(Box<Ended>),
+    No(Box<TrialEnd>),
     /// Somebody pressed ctrl-C.
     Interrupted(Exit),
 }
@@ -57,7 +57,7 @@ impl Lesson {
         let mut file = root.join("jig.toml");
         let mut additions = Additions::default();
         match project.config().tool(&tool) {
-            Some(known) if known.runtime != Runtime::Stdio => bail!(
+            Some(known) if known.runtime != RuntimeKind::Stdio => bail!(
                 "the tool `{tool}` has the runtime `{}`, and what a command needs is learned for tools of \
                  the runtime `stdio`",
                 known.runtime.name()
@@ -111,10 +111,10 @@ impl Lesson {
     }
 
     /// The file as it would be with these additions.
-    fn edit(&self, additions: &Additions) -> anyhow::Result<Edit> {
+    fn edit(&self, additions: &Additions) -> anyhow::Result<ConfigEdit> {
         let shown = self.file.strip_prefix(&self.root).unwrap_or(&self.file);
         let failed = || format!("`{shown}` cannot be changed");
-        let mut edit = Edit::new(self.text.as_deref()).with_context(failed)?;
+        let mut edit = ConfigEdit::new(self.text.as_deref()).with_context(failed)?;
         edit.add(&self.tool, additions).with_context(failed)?;
         Ok(edit)
     }
@@ -123,7 +123,7 @@ impl Lesson {
     pub fn engine(&self, additions: &Additions) -> anyhow::Result<Engine> {
         let loaded = self.edit(additions)?.check(&self.sources, &self.file)?;
         let project = Project::new(self.root.clone(), loaded);
-        engines::for_a_person(&project, &Environment::of_this_process())
+        engines::for_a_person(&project, &CommandEnvironment::of_this_process())
     }
 
     /// What is added for a proposal.
@@ -166,8 +166,8 @@ impl Lesson {
     pub fn tried(
         &self,
         learner: &mut Learner,
-        trial: &Trial,
-    ) -> anyhow::Result<(Proposal, Enough)> {
+        trial: &SuggestTrial,
+    ) -> anyhow::Result<(Proposal, RulesSufficiency)> {
         remark("jig: trying it under the proposed rules, on a new layer");
         let mut rounds = 0;
         loop {
@@ -181,16 +181,16 @@ impl Lesson {
                 Err(unheld) => return Err(unheld),
             };
             if ended.interrupted {
-                return Ok((proposal, Enough::Interrupted(ended.exit)));
+                return Ok((proposal, RulesSufficiency::Interrupted(ended.exit)));
             }
             if ended.exit.is_success() {
-                return Ok((proposal, Enough::Yes));
+                return Ok((proposal, RulesSufficiency::Yes));
             }
             rounds += 1;
             learner.saw_failing(ended.run.clone());
             let is_wider = !learner.proposal().grants_as(&proposal) && rounds < MOST_ROUNDS;
             if !is_wider && !learner.widen() {
-                return Ok((proposal, Enough::No(Box::new(ended))));
+                return Ok((proposal, RulesSufficiency::No(Box::new(ended))));
             }
             remark("jig: that was not enough; trying it with what it lacked");
         }
@@ -199,7 +199,7 @@ impl Lesson {
     /// Writes the rules, and makes the directories that they speak of.
     pub fn write(&mut self, proposal: &Proposal) -> anyhow::Result<()> {
         let additions = self.added(proposal);
-        let mut edit = Edit::new(self.text.as_deref())?;
+        let mut edit = ConfigEdit::new(self.text.as_deref())?;
         if additions != Additions::default() {
             edit = self.edit(&additions)?;
         }
@@ -231,7 +231,7 @@ impl Lesson {
 pub fn watched(
     learner: &mut Learner,
     engine: &Engine,
-    trial: &Trial,
+    trial: &SuggestTrial,
 ) -> anyhow::Result<(Exit, bool)> {
     let mut starts = 1;
     loop {

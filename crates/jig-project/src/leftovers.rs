@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use jig_config::{LOADED, WORKSPACE_FILES};
 
 #[cfg(unix)]
-use crate::environment::Environment;
+use crate::environment::CommandEnvironment;
 #[cfg(unix)]
 use crate::remark::{age, remark};
 
@@ -18,11 +18,11 @@ pub const JOURNAL: &str = "handles";
 /// count as configuration.
 #[cfg(unix)]
 pub fn clear(root: &Utf8Path) -> anyhow::Result<()> {
-    let Some(state) = Environment::of_this_process().state() else {
+    let Some(state) = CommandEnvironment::of_this_process().state() else {
         return Ok(());
     };
     // What cannot be removed now can be at another time.
-    let _ = jig_files::Layer::sweep(state.as_std_path());
+    let _ = jig_files::ChangeLayer::sweep(state.as_std_path());
     for leftover in jig_runtime::leftovers(state.join(JOURNAL).as_std_path()) {
         remark(&left_over(&leftover));
     }

@@ -26,7 +26,7 @@ pub mod servers;
 mod shell_word;
 pub mod wasm_project;
 
-pub use environment::Environment;
+pub use environment::CommandEnvironment;
 pub use project::{Project, Selection};
 pub use remark::{age, remark, time};
 pub use shell_word::shell_word;

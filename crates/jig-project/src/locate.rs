@@ -7,7 +7,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jig_config::WORKSPACE_FILES;
 use jig_proto::visible_line;
 
-use crate::environment::Environment;
+use crate::environment::CommandEnvironment;
 
 /// The root of the workspace: the one given, or the one around the current folder.
 pub fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
@@ -38,7 +38,7 @@ pub fn current() -> anyhow::Result<Utf8PathBuf> {
 }
 
 /// The other names of the workspace at `root` by which the user may call it: where their shell says that it is.
-pub fn aliases(root: &Utf8Path, env: &Environment) -> Vec<PathBuf> {
+pub fn aliases(root: &Utf8Path, env: &CommandEnvironment) -> Vec<PathBuf> {
     let current = env.path("PWD").unwrap_or_default();
     let leads = |path: &&Utf8Path| *path != root && resolved(path).is_ok_and(|path| path == root);
     let is_plain =

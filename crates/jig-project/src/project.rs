@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_config::{Config, Loaded, Sources, Tool};
+use jig_config::{Config, LoadedConfig, Sources, Tool};
 use jig_mcp::Servers;
 use jig_policy::{DiskLookup, Policy, Workspace};
 use jig_proto::{Hint, hint, visible_line};
 
-use crate::environment::Environment;
+use crate::environment::CommandEnvironment;
 use crate::leftovers::clear;
 use crate::locate::{other_files, root};
 use crate::servers;
@@ -31,14 +31,14 @@ pub struct Project {
     /// Its folder, without links.
     pub root: Utf8PathBuf,
     /// The configuration, and what was noticed while it was loaded.
-    pub loaded: Loaded,
+    pub loaded: LoadedConfig,
     /// Its MCP servers, once they are needed.
     pub servers: Option<Arc<Servers>>,
 }
 
 impl Project {
     /// A workspace whose configuration is loaded.
-    pub fn new(root: Utf8PathBuf, loaded: Loaded) -> Self {
+    pub fn new(root: Utf8PathBuf, loaded: LoadedConfig) -> Self {
         Self {
             root,
             loaded,
@@ -84,7 +84,7 @@ impl Project {
         root: Utf8PathBuf,
         files: &[Utf8PathBuf],
         sets: &[String],
-        env: &Environment,
+        env: &CommandEnvironment,
     ) -> anyhow::Result<Self> {
         let sources = Sources {
             lint: false,

@@ -1,4 +1,4 @@
-//! [`Service`]: what the clients of a proxy are served with: the files, the rules on them, and the engine that confines
+//! [`ProxyService`]: what the clients of a proxy are served with: the files, the rules on them, and the engine that confines
 //! a command which asks for them.
 
 mod named_paths;
@@ -9,15 +9,15 @@ use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Broker, BrokerParts, Llm, OnAuditFailure};
 use jig_config::{SandboxLimits, Tool};
-use jig_engine::{Engine, Prepared};
+use jig_engine::{Engine, PreparedCommand};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Capability, FsRule, Origin, Policy, Workspace};
+use jig_policy::{Capability, DeclaredFsRule, Policy, RuleOrigin, Workspace};
 use jig_proto::{ProjectPath, hint};
-use jig_runtime::fsproxy::{Advice, Manager, ManagerOptions, Names};
+use jig_runtime::fsproxy::{Advice, ClientPaths, Manager, ManagerOptions};
 use serde_json::json;
 
-use self::named_paths::{Allowed, DISK};
-use crate::{Environment, Project, Selection, engines, locate};
+use self::named_paths::{AllowedPaths, DISK};
+use crate::{CommandEnvironment, Project, Selection, engines, locate};
 
 /// What somebody wants of a proxy.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ pub struct ProxyOptions {
 }
 
 /// A manager with its policy, and the engine that confines a command of it.
-pub struct Service {
+pub struct ProxyService {
     /// It serves the clients.
     pub manager: Manager,
     /// Its tool, [`tool`](Self::tool), may read its own code and nothing else.
@@ -65,7 +65,7 @@ pub struct Service {
     code: Vec<Utf8PathBuf>,
 }
 
-impl Service {
+impl ProxyService {
     /// Loads the configuration and opens the files. `settings` are those on holding the command, for a tool that this
     /// table of the configuration declares.
     pub fn new(
@@ -99,12 +99,12 @@ impl Service {
             true => Utf8PathBuf::from(DISK),
             false => root.clone(),
         };
-        let served = Served::new(options, &project, project.tool(&tool)?)?;
+        let served = ServedFiles::new(options, &project, project.tool(&tool)?)?;
 
-        let code = Code::find(&options.code, &root)?;
+        let code = CommandCodeRules::find(&options.code, &root)?;
         let code_is_inside = !code.inside.is_empty();
         let project = code.confine(project, &tool, &sets, &selection)?;
-        let engine = engines::for_a_person(&project, &Environment::of_this_process())?;
+        let engine = engines::for_a_person(&project, &CommandEnvironment::of_this_process())?;
         let llm = match options.llm {
             true => Some(model(&engine)?),
             false => None,
@@ -152,7 +152,7 @@ impl Service {
 
     /// Where the command starts, if that is not where its sandbox says: in the current folder, if parts of
     /// its code lie there, which are named from there.
-    pub fn folder(&self, prepared: &Prepared) -> Option<Utf8PathBuf> {
+    pub fn folder(&self, prepared: &PreparedCommand) -> Option<Utf8PathBuf> {
         let current = locate::current().ok()?;
         let is_seen = |path: &Utf8PathBuf| {
             let real = locate::resolved(&current.join(path));
@@ -169,15 +169,15 @@ fn is_listed(options: &ProxyOptions) -> bool {
 }
 
 /// The files of clients, and the rules on them.
-struct Served {
+struct ServedFiles {
     files: Arc<dyn ProjectFiles>,
     policy: Policy,
-    names: Names,
+    names: ClientPaths,
     /// How more is allowed, if not by rules.
     advice: Option<Advice>,
 }
 
-impl Served {
+impl ServedFiles {
     fn new(options: &ProxyOptions, project: &Project, tool: &Tool) -> anyhow::Result<Self> {
         let current = locate::current()?;
         let is_listed = is_listed(options);
@@ -189,7 +189,7 @@ impl Served {
         let files: Arc<dyn ProjectFiles> = Arc::new(files);
         let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
         if is_listed {
-            let allowed = Allowed::find(&options.input, &options.output, &current)?;
+            let allowed = AllowedPaths::find(&options.input, &options.output, &current)?;
             let guards = project.config().guards(tool, Utf8Path::new(DISK));
             return Ok(Self {
                 policy: allowed.policy(guards, &project.root, &workspace)?,
@@ -207,7 +207,7 @@ impl Served {
         let inside = inside.and_then(|inside| ProjectPath::normalize(inside.as_str()).ok());
         Ok(Self {
             policy,
-            names: Names::new(&project.root, inside.unwrap_or_default()),
+            names: ClientPaths::new(&project.root, inside.unwrap_or_default()),
             // What is listed is all that there is, so the folder that could be read is listed, too.
             advice: (options.tool.is_none() && options.policy.is_none()).then(|| Advice {
                 read: "-i . -i".to_owned(),
@@ -219,13 +219,13 @@ impl Served {
 }
 
 /// The command's own code, which it may read by itself.
-struct Code {
-    inside: Vec<FsRule>,
+struct CommandCodeRules {
+    inside: Vec<DeclaredFsRule>,
     /// As TOML.
     outside: Vec<String>,
 }
 
-impl Code {
+impl CommandCodeRules {
     fn find(paths: &[Utf8PathBuf], root: &Utf8Path) -> anyhow::Result<Self> {
         let current = locate::current()?;
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
@@ -233,7 +233,7 @@ impl Code {
             let real = locate::resolved(&current.join(path))
                 .with_context(|| format!("there is no code at `{path}` (--code)"))?;
             match real.strip_prefix(root) {
-                Ok(below) => inside.push(FsRule {
+                Ok(below) => inside.push(DeclaredFsRule {
                     path: match below.as_str() {
                         "" => ".".to_owned(),
                         below => below.to_owned(),
@@ -241,7 +241,7 @@ impl Code {
                     capabilities: [Capability::Read, Capability::Execute]
                         .into_iter()
                         .collect(),
-                    origin: Origin::named(format!("--code {path}")),
+                    origin: RuleOrigin::named(format!("--code {path}")),
                 }),
                 Err(_) => outside.push(format!("{{path={},execute=true}}", json!(real))),
             }

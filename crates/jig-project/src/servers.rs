@@ -10,28 +10,28 @@ use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use camino::Utf8Path;
-use jig_config::{Runtime, Server, Tool};
-use jig_engine::{Answer, Ask, Asker, Engine, Held, ToolServers as _};
-use jig_mcp::{Offered, Servers, Standing, Which};
+use jig_config::{RuntimeKind, Server, Tool};
+use jig_engine::{Answer, Ask, Asker, Engine, HeldOffer, ToolServers as _};
+use jig_mcp::{DefinitionState, OfferedTools, ServerSelection, Servers};
 use jig_proto::{hint, visible_line};
 use serde_json::Value as Json;
 
 use crate::accepted;
 use crate::engines;
-use crate::environment::Environment;
+use crate::environment::CommandEnvironment;
 use crate::project::Project;
 use crate::remark::remark;
 
 /// The servers of a workspace, ready to be asked.
-pub struct Connections {
+pub struct WorkspaceServers {
     servers: Arc<Servers>,
     /// The engine of the configuration as it was written, from which servers are started.
     engine: Arc<Engine>,
 }
 
-impl Connections {
+impl WorkspaceServers {
     /// The servers of a project. Nothing is started.
-    pub fn of(project: &Project, env: &Environment) -> anyhow::Result<Self> {
+    pub fn of(project: &Project, env: &CommandEnvironment) -> anyhow::Result<Self> {
         Self::with(new(&project.root, env), project, env)
     }
 
@@ -39,7 +39,7 @@ impl Connections {
     pub fn with(
         servers: Arc<Servers>,
         project: &Project,
-        env: &Environment,
+        env: &CommandEnvironment,
     ) -> anyhow::Result<Self> {
         // What a server does is written down as what a tool does.
         let engine = Arc::new(engines::with_log(project, env)?);
@@ -48,7 +48,7 @@ impl Connections {
     }
 
     /// What the servers offer.
-    pub fn offered(&self, which: Which) -> Offered {
+    pub fn offered(&self, which: ServerSelection) -> OfferedTools {
         self.servers.offered(&self.engine, which, &progress)
     }
 
@@ -63,18 +63,18 @@ impl Connections {
     }
 
     /// Keeps that a person has accepted this.
-    pub fn accept(&self, held: &Held) -> anyhow::Result<()> {
+    pub fn accept(&self, held: &HeldOffer) -> anyhow::Result<()> {
         let kept = self.servers.accept(held);
         kept.map_err(|why| anyhow!(why).context("what was accepted could not be kept"))
     }
 
     /// Ends what they started when the command is over, whatever its end is.
-    pub fn ending(&self) -> Ending {
-        Ending(Some(Arc::clone(&self.servers)))
+    pub fn ending(&self) -> ServersGuard {
+        ServersGuard(Some(Arc::clone(&self.servers)))
     }
 
     /// Has the project use what they offer.
-    pub fn give(&self, project: &mut Project, offered: &Offered) {
+    pub fn give(&self, project: &mut Project, offered: &OfferedTools) {
         project.loaded.config = (*offered.config).clone();
         project.servers = Some(Arc::clone(&self.servers));
     }
@@ -82,9 +82,9 @@ impl Connections {
 
 /// When it goes, the servers that a command has started are ended.
 #[must_use]
-pub struct Ending(Option<Arc<Servers>>);
+pub struct ServersGuard(Option<Arc<Servers>>);
 
-impl Drop for Ending {
+impl Drop for ServersGuard {
     fn drop(&mut self) {
         if let Some(servers) = &self.0 {
             servers.stop_all();
@@ -93,7 +93,7 @@ impl Drop for Ending {
 }
 
 /// The servers of the workspace at `root`. Nothing is started.
-pub fn new(root: &Utf8Path, env: &Environment) -> Arc<Servers> {
+pub fn new(root: &Utf8Path, env: &CommandEnvironment) -> Arc<Servers> {
     Servers::new(accepted::of(root, env), Arc::new(reported))
 }
 
@@ -104,12 +104,12 @@ pub fn new(root: &Utf8Path, env: &Environment) -> Arc<Servers> {
 pub fn find(
     project: &mut Project,
     name: &str,
-    env: &Environment,
+    env: &CommandEnvironment,
     asker: &mut dyn Asker,
-) -> anyhow::Result<Ending> {
+) -> anyhow::Result<ServersGuard> {
     let root = project.root.clone();
     let connections = find_on(|| new(&root, env), project, name, env, asker)?;
-    Ok(connections.map_or(Ending(None), |connections| connections.ending()))
+    Ok(connections.map_or(ServersGuard(None), |connections| connections.ending()))
 }
 
 /// The same with servers that are there already, or made when they are needed. `None` if they are not.
@@ -117,16 +117,16 @@ pub fn find_on(
     servers: impl FnOnce() -> Arc<Servers>,
     project: &mut Project,
     name: &str,
-    env: &Environment,
+    env: &CommandEnvironment,
     asker: &mut dyn Asker,
-) -> anyhow::Result<Option<Connections>> {
+) -> anyhow::Result<Option<WorkspaceServers>> {
     let candidates = candidates(project, name);
     let others = others(project, name);
     if candidates.is_empty() && others.is_empty() {
         return Ok(None);
     }
-    let connections = Connections::with(servers(), project, env)?;
-    let mut offered = connections.offered(Which::Known);
+    let connections = WorkspaceServers::with(servers(), project, env)?;
+    let mut offered = connections.offered(ServerSelection::Known);
     for server in &candidates {
         if is_known(&offered, name) {
             break;
@@ -134,7 +134,7 @@ pub fn find_on(
         if offered.waiting.contains(&server.name) {
             accept(&connections, server, asker)?;
         }
-        offered = connections.offered(Which::One(server.name.clone()));
+        offered = connections.offered(ServerSelection::One(server.name.clone()));
         let mut problems = offered.problems.iter();
         if let Some((_, why)) = problems.find(|(of, _)| *of == server.name) {
             bail!(why.clone());
@@ -151,9 +151,9 @@ pub fn find_on(
 
 /// Why a tool that was looked for is not there, where that is known better than that there is none of its name.
 fn missing(
-    connections: &Connections,
+    connections: &WorkspaceServers,
     candidates: &[Arc<Server>],
-    offered: &Offered,
+    offered: &OfferedTools,
     name: &str,
 ) -> Option<anyhow::Error> {
     let declared = offered.config.tool(name);
@@ -169,14 +169,14 @@ fn missing(
         let known = told.tools.iter().find(|tool| tool.definition.name == named);
         let name = &server.name;
         match known.map(|tool| &tool.standing) {
-            Some(Standing::New(_)) => {
+            Some(DefinitionState::New(_)) => {
                 let hint = hint!("`jig servers accept {name}` shows what it says, and asks");
                 let held = format!(
                     "the tool `{named}` is new on the server `{name}`, and held until you accept it"
                 );
                 return Some(anyhow!(hint).context(held));
             }
-            Some(Standing::Gone) => {}
+            Some(DefinitionState::Gone) => {}
             Some(_) if declared.is_none() => return Some(elsewhere(server, offered, named)),
             Some(_) => {}
             None if declared.is_some() => {
@@ -209,7 +209,7 @@ fn usual_name<'n>(server: &Server, name: &'n str) -> Option<&'n str> {
 }
 
 /// Where a tool is that its server has, but not under the name by which it was looked for.
-fn elsewhere(server: &Server, offered: &Offered, named: &str) -> anyhow::Error {
+fn elsewhere(server: &Server, offered: &OfferedTools, named: &str) -> anyhow::Error {
     let name = &server.name;
     let is_same = |tool: &&Tool| tool.on_server() == Some((name.as_str(), named));
     match offered.config.tools.values().find(is_same) {
@@ -245,18 +245,21 @@ pub fn closest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&
 
 /// Has the project know all tools of its servers; those of which nothing is known are asked. What is to be said about
 /// servers comes back.
-pub fn all(project: &mut Project, env: &Environment) -> anyhow::Result<(Ending, Vec<String>)> {
+pub fn all(
+    project: &mut Project,
+    env: &CommandEnvironment,
+) -> anyhow::Result<(ServersGuard, Vec<String>)> {
     if !project
         .config()
         .servers
         .values()
         .any(|server| server.enable)
     {
-        return Ok((Ending(None), Vec::new()));
+        return Ok((ServersGuard(None), Vec::new()));
     }
-    let connections = Connections::of(project, env)?;
+    let connections = WorkspaceServers::of(project, env)?;
     let ending = connections.ending();
-    let offered = connections.offered(Which::MissingAwaited);
+    let offered = connections.offered(ServerSelection::MissingAwaited);
     let mut remarks = Vec::new();
     remarks.extend(
         offered
@@ -283,7 +286,7 @@ pub fn all(project: &mut Project, env: &Environment) -> anyhow::Result<(Ending, 
 }
 
 /// Has the project know the tools of servers, as far as they are known, if it does not know this name.
-pub fn know(project: &mut Project, name: &str, env: &Environment) -> anyhow::Result<()> {
+pub fn know(project: &mut Project, name: &str, env: &CommandEnvironment) -> anyhow::Result<()> {
     let config = project.config();
     if config.tool(name).is_some()
         || config.server(plain(name)).is_some()
@@ -291,14 +294,14 @@ pub fn know(project: &mut Project, name: &str, env: &Environment) -> anyhow::Res
     {
         return Ok(());
     }
-    let connections = Connections::of(project, env)?;
-    let offered = connections.offered(Which::Known);
+    let connections = WorkspaceServers::of(project, env)?;
+    let offered = connections.offered(ServerSelection::Known);
     connections.give(project, &offered);
     Ok(())
 }
 
 /// Whether the tool is there, with what its server says about it.
-fn is_known(offered: &Offered, name: &str) -> bool {
+fn is_known(offered: &OfferedTools, name: &str) -> bool {
     let tool = offered.config.tool(name);
     tool.is_some_and(|tool| tool.definition.is_some())
 }
@@ -340,7 +343,11 @@ pub fn server_of(tool: &Tool) -> Option<&str> {
 }
 
 /// Asks a person whether a server may be started that a file of the workspace declares.
-fn accept(connections: &Connections, server: &Server, asker: &mut dyn Asker) -> anyhow::Result<()> {
+fn accept(
+    connections: &WorkspaceServers,
+    server: &Server,
+    asker: &mut dyn Asker,
+) -> anyhow::Result<()> {
     for held in connections.servers.held_of(server) {
         let answer = asker.ask(&Ask {
             tool: &server.name,
@@ -440,10 +447,10 @@ impl HeldTools {
         let meant = declared.filter(|server| only.is_none_or(|only| server.name == only));
         let held = meant.flat_map(|server| servers.held_of(server));
         let held = held.filter_map(|held| match held {
-            Held::Definition {
+            HeldOffer::Definition {
                 server, tool, now, ..
             } => Some(((server, tool), now)),
-            Held::Server { .. } => None,
+            HeldOffer::Server { .. } => None,
         });
         Self(held.collect())
     }
@@ -458,7 +465,7 @@ impl HeldTools {
 
 /// Whether this is a tool of a server.
 pub fn is_of_server(tool: &Tool) -> bool {
-    tool.runtime == Runtime::Mcp
+    tool.runtime == RuntimeKind::Mcp
 }
 
 /// What is to be known of a server, unless it is in the answer for which somebody waits here: that a server failed

@@ -13,7 +13,7 @@ use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
 use jig_proto::{hint, visible_lines};
 
-pub use templates::{JS, PYTHON, RUST, Template};
+pub use templates::{JS, PYTHON, ProjectTemplate, RUST};
 
 /// Makes the folder with all files, or nothing.
 pub fn make(dir: &Utf8Path, files: &[(&str, String)]) -> anyhow::Result<()> {
@@ -63,11 +63,11 @@ fn is_taken(error: &io::Error) -> bool {
 
 /// The name of a project: words of lower-case letters and digits, each beginning with a letter.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Name {
+pub struct ProjectName {
     words: Vec<String>,
 }
 
-impl Name {
+impl ProjectName {
     /// Reads a name, or says which one could have been meant.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
         let name = Self {

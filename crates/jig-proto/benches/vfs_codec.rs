@@ -5,12 +5,13 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use jig_proto::vfs::{
-    Frame, FsRead, FsWrite, Id, LineBuffer, Method, Payload, Reading, Reply, Request, host, tool,
+    Frame, FsRead, FsWrite, Id, LineBuffer, Method, Payload, Reading, VfsReply, VfsRequest, host,
+    tool,
 };
 
 fn main() {
     let id = Id::from(17);
-    let line = |request: &Request<'_>| {
+    let line = |request: &VfsRequest<'_>| {
         let mut line = Vec::new();
         tool::write_request(&mut line, &id, request);
         line
@@ -24,12 +25,14 @@ fn main() {
     let binary: Vec<u8> = (0..=255).cycle().take(1_024).collect();
     let reading = Reading::PLAIN;
 
-    let read = line(&Request::FsRead(FsRead::new("crates/jig-proto/src/vfs.rs")));
+    let read = line(&VfsRequest::FsRead(FsRead::new(
+        "crates/jig-proto/src/vfs.rs",
+    )));
     measure("host reads fs.read", 0, || {
         host::read_line(black_box(&read), &reading).is_ok()
     });
     for (name, content) in [("1 KiB", &text), ("1 MiB", &large)] {
-        let write = line(&Request::FsWrite(FsWrite::new("a.rs", content.as_str())));
+        let write = line(&VfsRequest::FsWrite(FsWrite::new("a.rs", content.as_str())));
         let name = format!("host reads fs.write of {name}");
         measure(&name, content.len(), || {
             host::read_line(black_box(&write), &reading).is_ok()
@@ -38,12 +41,12 @@ fn main() {
 
     let mut out = Vec::new();
     for (name, reply) in [
-        ("1 KiB of text", Reply::read(text.as_str())),
+        ("1 KiB of text", VfsReply::read(text.as_str())),
         (
             "1 KiB of bytes",
-            Reply::read(Payload::from(binary.as_slice())),
+            VfsReply::read(Payload::from(binary.as_slice())),
         ),
-        ("1 MiB of text", Reply::read(large.as_str())),
+        ("1 MiB of text", VfsReply::read(large.as_str())),
     ] {
         let length = reply.payload().map_or(0, Payload::len);
         measure(&format!("host writes {name}"), length, || {

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::FieldError;
-use crate::fields::{At, Fields, FromValue, deserialize_from_value};
+use crate::fields::{FieldPath, FromValue, ObjectFields, deserialize_from_value};
 
 /// The rules of one tool, in the order in which later rules win ties.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -27,8 +27,8 @@ pub struct Access {
 }
 
 impl FromValue for Access {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `fs`, `net` and `env`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `fs`, `net` and `env`")?;
         Ok(Self {
             fs: fields.or_default("fs")?,
             net: fields.or_default("net")?,
@@ -106,17 +106,17 @@ impl FsRule {
 }
 
 impl FromValue for FsRule {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `path`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `path`")?;
         let lexical: Option<String> = fields.optional("lexical_path")?;
         let path = match (fields.optional::<String>("path")?, lexical) {
             (Some(path), Some(lexical)) if path != lexical => {
-                let at = At::Key(&at, "lexical_path");
+                let at = FieldPath::Key(&at, "lexical_path");
                 let found = Value::String(lexical);
                 return Err(FieldError::unexpected(at, "the same as `path`", &found));
             }
             (Some(path), _) | (None, Some(path)) => path,
-            (None, None) => return Err(FieldError::missing(At::Key(&at, "path"), "a path")),
+            (None, None) => return Err(FieldError::missing(FieldPath::Key(&at, "path"), "a path")),
         };
         let write = fields.or_default("write")?;
         let mut or_write = |key| Ok(fields.optional(key)?.unwrap_or(write));
@@ -172,8 +172,8 @@ pub struct NetRule {
 }
 
 impl FromValue for NetRule {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `host`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `host`")?;
         Ok(Self {
             host: fields.required("host", "a host name")?,
             scheme: fields.optional("scheme")?,
@@ -185,7 +185,7 @@ impl FromValue for NetRule {
 }
 
 impl FromValue for u16 {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         value
             .as_u64()
             .and_then(|number| Self::try_from(number).ok())
@@ -206,8 +206,8 @@ pub struct EnvRule {
 }
 
 impl FromValue for EnvRule {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `name`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `name`")?;
         Ok(Self {
             name: fields.required("name", "the name of a variable")?,
             read: fields.or_default("read")?,
@@ -232,8 +232,8 @@ pub struct CommandRule {
 }
 
 impl FromValue for CommandRule {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `args` and `envs`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `args` and `envs`")?;
         Ok(Self {
             args: fields.optional("args")?,
             envs: fields.or_default("envs")?,
@@ -242,14 +242,14 @@ impl FromValue for CommandRule {
 }
 
 impl FromValue for IndexMap<String, CommandRule> {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         let Value::Object(members) = value else {
             return Err(FieldError::unexpected(at, "an object", &value));
         };
         members
             .into_iter()
             .map(|(program, rule)| {
-                let rule = CommandRule::from_value(rule, At::Key(&at, &program))?;
+                let rule = CommandRule::from_value(rule, FieldPath::Key(&at, &program))?;
                 Ok((program, rule))
             })
             .collect()

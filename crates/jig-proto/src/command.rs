@@ -56,7 +56,7 @@ pub enum ToolCommand {
 /// Why arguments are not a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CommandError {
+pub enum ToolCommandError {
     /// `action` is not a string.
     #[error("`action` must be one of these strings: {declared}")]
     NotAString {
@@ -100,7 +100,7 @@ impl Invocation {
     /// # Errors
     ///
     /// If the action is not declared, or lacks what it needs.
-    pub fn parse(mut args: Map<String, Value>, actions: Actions) -> Result<Self, CommandError> {
+    pub fn parse(mut args: Map<String, Value>, actions: Actions) -> Result<Self, ToolCommandError> {
         if actions.is_one_shot() {
             return Ok(Self::OneShot { args });
         }
@@ -108,12 +108,12 @@ impl Invocation {
             return Ok(Self::OneShot { args });
         };
         let Value::String(name) = action else {
-            return Err(CommandError::NotAString { declared: actions });
+            return Err(ToolCommandError::NotAString { declared: actions });
         };
         let action = match name.parse() {
             Ok(action) if actions.has(action) => action,
             _ => {
-                return Err(CommandError::NotDeclared {
+                return Err(ToolCommandError::NotDeclared {
                     action: quoted(&name),
                     declared: actions,
                 });
@@ -134,13 +134,16 @@ impl ToolCommand {
         }
     }
 
-    fn from_args(action: ToolAction, mut args: Map<String, Value>) -> Result<Self, CommandError> {
+    fn from_args(
+        action: ToolAction,
+        mut args: Map<String, Value>,
+    ) -> Result<Self, ToolCommandError> {
         let id = match args.shift_remove("id") {
             None | Some(Value::Null) => None,
             Some(Value::String(id)) => Some(id.parse::<HandleId>()?),
-            Some(_) => return Err(CommandError::IdNotAString),
+            Some(_) => return Err(ToolCommandError::IdNotAString),
         };
-        let missing = |argument| CommandError::Missing { action, argument };
+        let missing = |argument| ToolCommandError::Missing { action, argument };
         Ok(match action {
             ToolAction::Spawn => Self::Spawn { id, args },
             ToolAction::Fetch => Self::Fetch {

@@ -4,9 +4,9 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::fields::{At, Fields, FromValue};
+use crate::fields::{FieldPath, FromValue, ObjectFields};
 use crate::render;
-use crate::{FieldError, Question, Read, Resource, Warnings};
+use crate::{FieldError, Question, Resource, Warnings, WithWarnings};
 
 /// The output of a tool: blocks, in order.
 ///
@@ -123,15 +123,15 @@ impl Content {
     /// # Errors
     ///
     /// If the value is none of the three.
-    pub fn read(value: Value) -> Result<Read<Self>, FieldError> {
+    pub fn read(value: Value) -> Result<WithWarnings<Self>, FieldError> {
         let mut warnings = Warnings::default();
-        let value = Self::read_at(value, At::Root, &mut warnings)?;
-        Ok(Read { value, warnings })
+        let value = Self::read_at(value, FieldPath::Root, &mut warnings)?;
+        Ok(WithWarnings { value, warnings })
     }
 
     pub(crate) fn read_at(
         value: Value,
-        at: At<'_>,
+        at: FieldPath<'_>,
         warnings: &mut Warnings,
     ) -> Result<Self, FieldError> {
         match value {
@@ -140,7 +140,7 @@ impl Content {
             Value::Array(elements) => {
                 let mut blocks = Vec::new();
                 for (index, element) in elements.into_iter().enumerate() {
-                    match Block::from_value(element, At::Index(&at, index)) {
+                    match Block::from_value(element, FieldPath::Index(&at, index)) {
                         Ok(block) => blocks.push(block),
                         Err(skipped) => warnings.add(skipped),
                     }
@@ -157,13 +157,13 @@ impl Content {
 
     /// The content of the field `key`; none if it is absent.
     pub(crate) fn take(
-        fields: &mut Fields<'_>,
+        fields: &mut ObjectFields<'_>,
         key: &str,
         warnings: &mut Warnings,
     ) -> Result<Self, FieldError> {
         let at = fields.at();
         let value = fields.take(key).unwrap_or_default();
-        Self::read_at(value, At::Key(&at, key), warnings)
+        Self::read_at(value, FieldPath::Key(&at, key), warnings)
     }
 
     /// Serializes as a list even if the content is one plain text.
@@ -232,8 +232,8 @@ impl Block {
 }
 
 impl FromValue for Block {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "a block")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "a block")?;
         let kind: String = fields.required("type", KINDS)?;
         match kind.as_str() {
             "text" => Ok(Self::Text(Text {
@@ -251,7 +251,7 @@ impl FromValue for Block {
                 Ok(Self::Question(question))
             }
             _ => {
-                let at = At::Key(&at, "type");
+                let at = FieldPath::Key(&at, "type");
                 Err(FieldError::unexpected(at, KINDS, &Value::String(kind)))
             }
         }

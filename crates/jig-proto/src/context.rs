@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::fields::{At, Fields, FromValue, deserialize_from_value};
+use crate::fields::{FieldPath, FromValue, ObjectFields, deserialize_from_value};
 use crate::{Access, FieldError};
 
 /// Where a tool works, why it was called, and what it may do.
@@ -20,8 +20,8 @@ pub struct Context {
     /// What the tool may do; `None` if it was not told, and not that it may do everything: the
     /// sandbox holds it either way.
     pub access: Option<Access>,
-    workspace_id: Id,
-    conversation_id: Id,
+    workspace_id: NonEmptyId,
+    conversation_id: NonEmptyId,
 }
 
 /// Why a tool was called.
@@ -42,8 +42,8 @@ impl Context {
             root: root.into(),
             action,
             access: None,
-            workspace_id: Id::default(),
-            conversation_id: Id::default(),
+            workspace_id: NonEmptyId::default(),
+            conversation_id: NonEmptyId::default(),
         }
     }
 
@@ -64,8 +64,8 @@ impl Context {
         conversation_id: impl Into<String>,
     ) -> Self {
         Self {
-            workspace_id: Id::new(workspace_id.into()),
-            conversation_id: Id::new(conversation_id.into()),
+            workspace_id: NonEmptyId::new(workspace_id.into()),
+            conversation_id: NonEmptyId::new(conversation_id.into()),
             ..self
         }
     }
@@ -82,8 +82,8 @@ impl Context {
 }
 
 impl FromValue for Context {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `root` and `action`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `root` and `action`")?;
         let root: String = fields.required("root", "a path")?;
         let action = fields.required("action", ACTIONS)?;
         let access = fields.optional("access")?;
@@ -96,7 +96,7 @@ impl FromValue for Context {
 }
 
 impl FromValue for Action {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         match value.as_str() {
             Some("run") => Ok(Self::Run),
             Some("format_arguments") => Ok(Self::FormatArguments),
@@ -110,9 +110,9 @@ deserialize_from_value!(Context, Action);
 /// An id that is never empty, because some tools take an empty one for a missing one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-struct Id(String);
+struct NonEmptyId(String);
 
-impl Id {
+impl NonEmptyId {
     fn new(text: String) -> Self {
         if text.is_empty() {
             Self::default()
@@ -122,7 +122,7 @@ impl Id {
     }
 }
 
-impl Default for Id {
+impl Default for NonEmptyId {
     fn default() -> Self {
         Self("jig".to_owned())
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::FieldError;
-use crate::fields::{At, Fields, FromValue, deserialize_from_value};
+use crate::fields::{FieldPath, FromValue, ObjectFields, deserialize_from_value};
 
 #[cfg(test)]
 mod tests;
@@ -141,9 +141,9 @@ impl fmt::Display for Denial {
 }
 
 impl FromValue for Denial {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         let expected = "an object with `operation`, `target` and `why`";
-        let mut fields = Fields::open(value, at, expected)?;
+        let mut fields = ObjectFields::open(value, at, expected)?;
         Ok(Self {
             operation: fields.required("operation", "a string")?,
             target: fields.required("target", "a string")?,

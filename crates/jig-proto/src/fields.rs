@@ -42,14 +42,14 @@ impl FieldError {
         }
     }
 
-    pub(crate) fn missing(at: At<'_>, expected: &'static str) -> Self {
+    pub(crate) fn missing(at: FieldPath<'_>, expected: &'static str) -> Self {
         Self::Missing {
             at: at.to_string(),
             expected,
         }
     }
 
-    pub(crate) fn unexpected(at: At<'_>, expected: &'static str, found: &Value) -> Self {
+    pub(crate) fn unexpected(at: FieldPath<'_>, expected: &'static str, found: &Value) -> Self {
         Self::Unexpected {
             at: at.to_string(),
             expected,
@@ -60,30 +60,30 @@ impl FieldError {
 
 /// A place in a message; costs nothing until it is displayed.
 #[derive(Clone, Copy)]
-pub(crate) enum At<'a> {
+pub(crate) enum FieldPath<'a> {
     Root,
-    Key(&'a At<'a>, &'a str),
-    Index(&'a At<'a>, usize),
+    Key(&'a FieldPath<'a>, &'a str),
+    Index(&'a FieldPath<'a>, usize),
 }
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            At::Root => f.write_str("$"),
-            At::Key(At::Root, key) => write!(f, "{}", shortened(key)),
-            At::Key(parent, key) => write!(f, "{parent}.{}", shortened(key)),
-            At::Index(parent, index) => write!(f, "{parent}[{index}]"),
+            FieldPath::Root => f.write_str("$"),
+            FieldPath::Key(FieldPath::Root, key) => write!(f, "{}", shortened(key)),
+            FieldPath::Key(parent, key) => write!(f, "{parent}.{}", shortened(key)),
+            FieldPath::Index(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
 }
 
 /// A type that is read from a JSON value.
 pub(crate) trait FromValue: Sized {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError>;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError>;
 }
 
 impl FromValue for String {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         match value {
             Value::String(text) => Ok(text),
             other => Err(FieldError::unexpected(at, "a string", &other)),
@@ -92,7 +92,7 @@ impl FromValue for String {
 }
 
 impl FromValue for bool {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         match value {
             Value::Bool(flag) => Ok(flag),
             other => Err(FieldError::unexpected(at, "`true` or `false`", &other)),
@@ -101,7 +101,7 @@ impl FromValue for bool {
 }
 
 impl FromValue for i32 {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         value
             .as_i64()
             .and_then(|number| number.try_into().ok())
@@ -110,36 +110,36 @@ impl FromValue for i32 {
 }
 
 impl<T: FromValue> FromValue for Vec<T> {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         let Value::Array(elements) = value else {
             return Err(FieldError::unexpected(at, "a list", &value));
         };
         elements
             .into_iter()
             .enumerate()
-            .map(|(index, element)| T::from_value(element, At::Index(&at, index)))
+            .map(|(index, element)| T::from_value(element, FieldPath::Index(&at, index)))
             .collect()
     }
 }
 
 /// Any value at all.
 impl FromValue for Value {
-    fn from_value(value: Value, _: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, _: FieldPath<'_>) -> Result<Self, FieldError> {
         Ok(value)
     }
 }
 
 /// The fields of one object. What is never taken is ignored, so that a message may carry more than
 /// we know.
-pub(crate) struct Fields<'a> {
+pub(crate) struct ObjectFields<'a> {
     map: Map<String, Value>,
-    at: At<'a>,
+    at: FieldPath<'a>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> ObjectFields<'a> {
     pub(crate) fn open(
         value: Value,
-        at: At<'a>,
+        at: FieldPath<'a>,
         expected: &'static str,
     ) -> Result<Self, FieldError> {
         match value {
@@ -148,7 +148,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn at(&self) -> At<'a> {
+    pub(crate) fn at(&self) -> FieldPath<'a> {
         self.at
     }
 
@@ -164,7 +164,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn optional<T: FromValue>(&mut self, key: &str) -> Result<Option<T>, FieldError> {
         let at = self.at;
         self.take(key)
-            .map(|value| T::from_value(value, At::Key(&at, key)))
+            .map(|value| T::from_value(value, FieldPath::Key(&at, key)))
             .transpose()
     }
 
@@ -174,7 +174,7 @@ impl<'a> Fields<'a> {
         expected: &'static str,
     ) -> Result<T, FieldError> {
         self.optional(key)?
-            .ok_or_else(|| FieldError::missing(At::Key(&self.at, key), expected))
+            .ok_or_else(|| FieldError::missing(FieldPath::Key(&self.at, key), expected))
     }
 
     pub(crate) fn or_default<T: FromValue + Default>(
@@ -191,7 +191,7 @@ macro_rules! deserialize_from_value {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let crate::json::Unique(value) = serde::Deserialize::deserialize(deserializer)?;
-                crate::fields::FromValue::from_value(value, crate::fields::At::Root)
+                crate::fields::FromValue::from_value(value, crate::fields::FieldPath::Root)
                     .map_err(serde::de::Error::custom)
             }
         }

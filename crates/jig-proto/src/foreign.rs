@@ -130,11 +130,11 @@ impl Block {
                 ResourceData::Blob(_) => 0,
             },
             Self::Question(question) => question.text.len(),
-            Self::Foreign(block) => weigh(block, Part::Text),
-            Self::Structured(value) => weigh(value, Part::All),
+            Self::Foreign(block) => weigh(block, WeighedPart::Text),
+            Self::Structured(value) => weigh(value, WeighedPart::All),
             Self::Meta(meta) => meta
                 .iter()
-                .map(|(key, value)| key.len() + weigh(value, Part::All))
+                .map(|(key, value)| key.len() + weigh(value, WeighedPart::All))
                 .sum(),
         }
     }
@@ -237,7 +237,7 @@ fn quoted_plain(word: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum WeighedPart {
     /// All of it.
     All,
     /// All but binary data.
@@ -245,7 +245,7 @@ enum Part {
 }
 
 /// About how many bytes a value takes as JSON. It allocates nothing.
-fn weigh(value: &Value, part: Part) -> usize {
+fn weigh(value: &Value, part: WeighedPart) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 4,
         Value::Number(_) => 8,
@@ -253,7 +253,7 @@ fn weigh(value: &Value, part: Part) -> usize {
         Value::Array(all) => 2 + all.iter().map(|one| weigh(one, part) + 1).sum::<usize>(),
         Value::Object(members) => {
             let one = |(key, value): (&String, &Value)| match part {
-                Part::Text if is_binary(members, key) => 0,
+                WeighedPart::Text if is_binary(members, key) => 0,
                 part => key.len() + 4 + weigh(value, part),
             };
             2 + members.iter().map(one).sum::<usize>()

@@ -1,7 +1,7 @@
 //! The FS Proxy protocol: how a child process does its file work through handles that its parent
 //! owns.
 //!
-//! A child writes a [`Request`] to the socket that it inherited and reads a [`Response`] from it. A
+//! A child writes a [`ProxyRequest`] to the socket that it inherited and reads a [`ProxyResponse`] from it. A
 //! message is a *frame*: four bytes of length, the highest first, and so many bytes of JSON.
 //! [`FrameBuffer`] cuts a stream into frames. The server's side is [`read_request`] and the `write_`
 //! functions for answers; the client's side is [`write_request`] and [`read_response`]. A process in
@@ -54,13 +54,15 @@ mod variant;
 mod write;
 
 pub use data::Data;
-pub use error::{Code, ProxyError};
+pub use error::{ProxyError, ProxyErrorCode};
 pub use frames::{FrameBuffer, FrameTooLong};
-pub use list::{List, ListReply, ListedEntry, ListedKind};
-pub use llm::{LlmCmd, LlmReply, Message, QuotaReport, Role, TokenUsage};
-pub use mode::{Mode, Opening};
-pub use request::{Op, Open, Read, Refusal, Request, Write, read_request};
-pub use response::{Answer, NotAResponse, NotAnAnswer, Response, read_response};
+pub use list::{ListParams, ListedEntry, ListedKind, ProxyListReply};
+pub use llm::{LlmCmd, LlmMessage, LlmReply, LlmRole, QuotaReport, TokenUsage};
+pub use mode::{OpenEffects, OpenMode};
+pub use request::{
+    FrameRefusal, Op, OpenParams, ProxyRequest, ReadParams, WriteParams, read_request,
+};
+pub use response::{NotAResponse, NotAnAnswer, ProxyAnswer, ProxyResponse, read_response};
 pub use variant::Variant;
 pub use write::{
     write_answer, write_data, write_done, write_error, write_handle, write_refusal, write_request,

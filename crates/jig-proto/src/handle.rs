@@ -8,9 +8,9 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::fields::{At, Fields, FromValue, deserialize_from_value};
+use crate::fields::{FieldPath, FromValue, ObjectFields, deserialize_from_value};
 use crate::state::ContentForm;
-use crate::{FieldError, Read, Status, ToolState, Warnings};
+use crate::{FieldError, StateName, ToolState, Warnings, WithWarnings};
 
 /// The name of a handle: `h_1`, `h_2`, … or one that the caller chose.
 ///
@@ -65,7 +65,7 @@ impl fmt::Display for HandleId {
 }
 
 impl FromValue for HandleId {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         value
             .as_str()
             .and_then(|text| text.parse().ok())
@@ -159,7 +159,7 @@ impl HandleReport {
     /// # Errors
     ///
     /// If a field is missing or malformed.
-    pub fn read(mut value: Value) -> Result<Read<Self>, FieldError> {
+    pub fn read(mut value: Value) -> Result<WithWarnings<Self>, FieldError> {
         let mut warnings = Warnings::default();
         // A report is jig's own word, and so are the denials in it.
         let denials = value
@@ -168,9 +168,10 @@ impl HandleReport {
         let denials = denials
             .map(Value::take)
             .filter(|denials| !denials.is_null());
-        let mut fields = Fields::open(value, At::Root, "an object with `id` and `state`")?;
+        let mut fields =
+            ObjectFields::open(value, FieldPath::Root, "an object with `id` and `state`")?;
         let id = fields.required("id", "a handle id")?;
-        let status: Status = fields.required("state", "`running`, `waiting` or `stopped`")?;
+        let status: StateName = fields.required("state", "`running`, `waiting` or `stopped`")?;
         let details = Details::take_from(&mut fields)?;
         let mut state = ToolState::from_fields(status, fields, &mut warnings)?;
         if let (
@@ -180,10 +181,10 @@ impl HandleReport {
             },
         ) = (denials, &mut state)
         {
-            let at = At::Key(&At::Key(&At::Root, "error"), "denials");
+            let at = FieldPath::Key(&FieldPath::Key(&FieldPath::Root, "error"), "denials");
             error.denials = FromValue::from_value(denials, at)?;
         }
-        Ok(Read {
+        Ok(WithWarnings {
             value: Self { id, state, details },
             warnings,
         })
@@ -202,7 +203,7 @@ impl Serialize for HandleReport {
 }
 
 impl Details {
-    fn take_from(fields: &mut Fields<'_>) -> Result<Self, FieldError> {
+    fn take_from(fields: &mut ObjectFields<'_>) -> Result<Self, FieldError> {
         Ok(Self {
             seq: fields.optional("seq")?,
             cut: fields.optional("cut")?,
@@ -240,8 +241,8 @@ impl Details {
 }
 
 impl FromValue for CutReport {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `bytes` and `hint`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `bytes` and `hint`")?;
         Ok(Self {
             bytes: fields.required("bytes", "a number")?,
             hint: fields.required("hint", "a string")?,
@@ -250,13 +251,14 @@ impl FromValue for CutReport {
 }
 
 impl FromValue for TerminalReport {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         let expected = "an object with `rows`, `cols`, `cursor` and `alternate`";
-        let mut fields = Fields::open(value, at, expected)?;
+        let mut fields = ObjectFields::open(value, at, expected)?;
         let place = fields.at();
         let cursor: Vec<u16> = fields.required("cursor", "a row and a column")?;
-        let cursor = <[u16; 2]>::try_from(cursor)
-            .map_err(|_| FieldError::missing(At::Key(&place, "cursor"), "a row and a column"))?;
+        let cursor = <[u16; 2]>::try_from(cursor).map_err(|_| {
+            FieldError::missing(FieldPath::Key(&place, "cursor"), "a row and a column")
+        })?;
         Ok(Self {
             rows: fields.required("rows", "a number")?,
             cols: fields.required("cols", "a number")?,

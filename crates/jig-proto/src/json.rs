@@ -20,10 +20,10 @@ use serde_json::{Map, Number, Value};
 /// How much JSON one message may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct JsonLimits {
     /// The bytes of the message. Without it, one line fills the memory of the host.
     pub bytes: usize,
-    /// How deep arrays and objects may nest; never more than [`Limits::MAX_DEPTH`]. Without it,
+    /// How deep arrays and objects may nest; never more than [`JsonLimits::MAX_DEPTH`]. Without it,
     /// `[[[[…` overflows the stack of whatever walks the value.
     pub depth: usize,
     /// How many values, counting every element and every member. Without it, `[[0],[0],…` takes
@@ -31,15 +31,15 @@ pub struct Limits {
     pub values: usize,
 }
 
-impl Limits {
+impl JsonLimits {
     /// The deepest nesting that any limits allow: what `serde_json` itself reads.
     pub const MAX_DEPTH: usize = 127;
 
     /// For one message of a tool or a caller: 16 MiB, 64 levels, 524,288 values.
-    pub const MESSAGE: Limits = Limits::for_bytes(16 * 1024 * 1024);
+    pub const MESSAGE: JsonLimits = JsonLimits::for_bytes(16 * 1024 * 1024);
 
     /// For a short text that holds JSON, such as an answer type: 64 KiB, 16 levels, 4,096 values.
-    pub const SHORT: Limits = Limits {
+    pub const SHORT: JsonLimits = JsonLimits {
         bytes: 64 * 1024,
         depth: 16,
         values: 4_096,
@@ -77,32 +77,32 @@ impl Limits {
     }
 }
 
-/// [`Limits::MESSAGE`].
-impl Default for Limits {
+/// [`JsonLimits::MESSAGE`].
+impl Default for JsonLimits {
     fn default() -> Self {
         Self::MESSAGE
     }
 }
 
-/// Which of the [`Limits`] a message exceeds.
+/// Which of the [`JsonLimits`] a message exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Limit {
-    /// [`Limits::bytes`].
+pub enum JsonLimit {
+    /// [`JsonLimits::bytes`].
     Bytes,
-    /// [`Limits::depth`].
+    /// [`JsonLimits::depth`].
     Depth,
-    /// [`Limits::values`].
+    /// [`JsonLimits::values`].
     Values,
 }
 
 /// `bytes`, `levels of nesting` or `values`.
-impl fmt::Display for Limit {
+impl fmt::Display for JsonLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Limit::Bytes => "bytes",
-            Limit::Depth => "levels of nesting",
-            Limit::Values => "values",
+            JsonLimit::Bytes => "bytes",
+            JsonLimit::Depth => "levels of nesting",
+            JsonLimit::Values => "values",
         })
     }
 }
@@ -115,7 +115,7 @@ pub enum JsonError {
     #[error("the message exceeds the limit of {allowed} {limit}")]
     Exceeds {
         /// The limit.
-        limit: Limit,
+        limit: JsonLimit,
         /// Its number.
         allowed: usize,
     },
@@ -150,7 +150,7 @@ impl From<serde_json::Error> for JsonError {
 /// # Errors
 ///
 /// A [`JsonError`] that names the limit, or says what is wrong and where. Never panics.
-pub fn from_slice<T: DeserializeOwned>(bytes: &[u8], limits: &Limits) -> Result<T, JsonError> {
+pub fn from_slice<T: DeserializeOwned>(bytes: &[u8], limits: &JsonLimits) -> Result<T, JsonError> {
     scan(bytes, limits)?;
     Ok(serde_json::from_slice(bytes)?)
 }
@@ -160,7 +160,7 @@ pub fn from_slice<T: DeserializeOwned>(bytes: &[u8], limits: &Limits) -> Result<
 /// # Errors
 ///
 /// As [`from_slice`].
-pub fn value(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
+pub fn value(bytes: &[u8], limits: &JsonLimits) -> Result<Value, JsonError> {
     from_slice::<Unique>(bytes, limits).map(|unique| unique.0)
 }
 
@@ -169,15 +169,15 @@ pub fn value(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
 /// It counts brackets and commas outside of strings, which is exact for valid JSON. What is not
 /// valid JSON is left to the parser, which stops at the first wrong byte and so cannot have built
 /// more than was counted up to there.
-pub(crate) fn scan(bytes: &[u8], limits: &Limits) -> Result<(), JsonError> {
+pub(crate) fn scan(bytes: &[u8], limits: &JsonLimits) -> Result<(), JsonError> {
     let exceeds = |limit, allowed| Err(JsonError::Exceeds { limit, allowed });
     if bytes.len() > limits.bytes {
-        return exceeds(Limit::Bytes, limits.bytes);
+        return exceeds(JsonLimit::Bytes, limits.bytes);
     }
     if bytes.starts_with(BYTE_ORDER_MARK) {
         return Err(JsonError::ByteOrderMark);
     }
-    let allowed_depth = limits.depth.min(Limits::MAX_DEPTH);
+    let allowed_depth = limits.depth.min(JsonLimits::MAX_DEPTH);
     let mut depth = 0_usize;
     let mut values = 1_usize;
     // An array or object holds one value more than commas, unless it is empty.
@@ -200,10 +200,10 @@ pub(crate) fn scan(bytes: &[u8], limits: &Limits) -> Result<(), JsonError> {
             _ => {}
         }
         if depth > allowed_depth {
-            return exceeds(Limit::Depth, allowed_depth);
+            return exceeds(JsonLimit::Depth, allowed_depth);
         }
         if values > limits.values {
-            return exceeds(Limit::Values, limits.values);
+            return exceeds(JsonLimit::Values, limits.values);
         }
     }
     Ok(())

@@ -61,7 +61,7 @@ mod warnings;
 
 pub use access::{Access, CommandRule, EnvRule, FsGrants, FsRule, NetRule};
 pub use actions::{Actions, ActionsError, ToolAction};
-pub use command::{CommandError, Invocation, ToolCommand};
+pub use command::{Invocation, ToolCommand, ToolCommandError};
 pub use content::{Block, Content, Text};
 pub use context::{Action, Context};
 pub use denial::Denial;
@@ -77,10 +77,10 @@ pub use question::{Prompt, Question};
 pub use resource::{Resource, ResourceData};
 pub use response::{ErrorDetails, Response};
 pub use schema::{Published, SchemaError, SchemaForm, SchemaFormError, published, stateful_schema};
-pub use state::{Status, ToolState};
+pub use state::{StateName, ToolState};
 pub use tool_error::ToolError;
 pub use visible::{
     DECEPTIVE, Deceptive, is_deceptive, visible_json, visible_line, visible_line_to, visible_lines,
     visible_painted, visible_words,
 };
-pub use warnings::{Read, Warnings};
+pub use warnings::{Warnings, WithWarnings};

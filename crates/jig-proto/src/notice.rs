@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::{HandleId, Status};
+use crate::{HandleId, StateName};
 
 /// A handle that has stopped, or has begun to wait, since its caller was last told about it.
 ///
@@ -16,7 +16,7 @@ pub struct Notice {
     /// Its tool.
     pub tool: String,
     /// Where it stands now.
-    pub state: Status,
+    pub state: StateName,
     /// Whether its result is gone, because too many of them waited to be fetched.
     #[serde(skip_serializing_if = "is_kept")]
     pub dropped: bool,
@@ -36,17 +36,17 @@ impl fmt::Display for Notice {
             dropped,
         } = self;
         match state {
-            Status::Running => write!(f, "`{id}` of the tool `{tool}` runs"),
-            Status::Waiting => write!(
+            StateName::Running => write!(f, "`{id}` of the tool `{tool}` runs"),
+            StateName::Waiting => write!(
                 f,
                 "`{id}` of the tool `{tool}` waits for an answer; fetch it to see its question"
             ),
-            Status::Stopped if *dropped => write!(
+            StateName::Stopped if *dropped => write!(
                 f,
                 "`{id}` of the tool `{tool}` has stopped, and its result was dropped: too many \
                  results waited to be fetched"
             ),
-            Status::Stopped => write!(
+            StateName::Stopped => write!(
                 f,
                 "`{id}` of the tool `{tool}` has stopped; fetch it to see its result"
             ),

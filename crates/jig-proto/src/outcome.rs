@@ -4,7 +4,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::content::Content;
-use crate::fields::Fields;
+use crate::fields::ObjectFields;
 use crate::{FieldError, Question, ToolError, Warnings};
 
 /// How a one-shot tool ended.
@@ -53,7 +53,7 @@ impl Outcome {
     /// Reads the fields of an outcome whose type is already known.
     pub(crate) fn from_fields(
         kind: OutcomeType,
-        mut fields: Fields<'_>,
+        mut fields: ObjectFields<'_>,
         warnings: &mut Warnings,
     ) -> Result<Self, FieldError> {
         match kind {

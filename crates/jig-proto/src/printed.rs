@@ -7,10 +7,10 @@
 
 use serde_json::Value;
 
-use crate::fields::{At, Fields};
-use crate::json::{self, JsonError, Limits};
+use crate::fields::{FieldPath, ObjectFields};
+use crate::json::{self, JsonError, JsonLimits};
 use crate::outcome::OutcomeType;
-use crate::{FieldError, Outcome, Read, Response, Status, ToolState, Warnings};
+use crate::{FieldError, Outcome, Response, StateName, ToolState, Warnings, WithWarnings};
 
 /// Why what a tool sent is not a state.
 #[derive(Debug, thiserror::Error)]
@@ -39,13 +39,16 @@ pub enum NotAState {
 /// # Errors
 ///
 /// The reason why the text is to be taken as plain text.
-pub fn read_printed(stdout: &[u8], limits: &Limits) -> Result<Read<ToolState>, NotAState> {
+pub fn read_printed(
+    stdout: &[u8],
+    limits: &JsonLimits,
+) -> Result<WithWarnings<ToolState>, NotAState> {
     // Most tools print plain text, and a lot of it: one look is enough to see that.
     if stdout.trim_ascii_start().first() != Some(&b'{') {
         return Err(NotAState::NotAnObject);
     }
     let read = ToolState::read(json::value(stdout, limits).map_err(NotAState::Json)?)?;
-    Ok(Read {
+    Ok(WithWarnings {
         value: read.value.asking(),
         ..read
     })
@@ -57,7 +60,7 @@ impl ToolState {
     /// # Errors
     ///
     /// The reason why the value is not a state.
-    pub fn read(value: Value) -> Result<Read<Self>, NotAState> {
+    pub fn read(value: Value) -> Result<WithWarnings<Self>, NotAState> {
         let Value::Object(members) = &value else {
             return Err(NotAState::NotAnObject);
         };
@@ -68,8 +71,8 @@ impl ToolState {
         let mut warnings = Warnings::default();
         let status = match name {
             // The documents list it among the types and define no such state.
-            "spawned" => Some(Status::Running),
-            name => Status::from_name(name),
+            "spawned" => Some(StateName::Running),
+            name => StateName::from_name(name),
         };
         let read = if let Some(status) = status {
             open(value).and_then(|fields| Self::from_fields(status, fields, &mut warnings))
@@ -81,24 +84,24 @@ impl ToolState {
             return Err(NotAState::OtherObject);
         };
         let value = read.map_err(NotAState::Malformed)?;
-        Ok(Read { value, warnings })
+        Ok(WithWarnings { value, warnings })
     }
 }
 
-fn open(value: Value) -> Result<Fields<'static>, FieldError> {
-    Fields::open(value, At::Root, "an object")
+fn open(value: Value) -> Result<ObjectFields<'static>, FieldError> {
+    ObjectFields::open(value, FieldPath::Root, "an object")
 }
 
 /// Reads an object without `type`, if it is unmistakably a response.
 ///
 /// A program may well print `{"content": [1, 2]}` of its own: unless a block can be read, or the
 /// object says so by other means, it is data, and dropping "malformed blocks" would lose it.
-fn read_response(value: Value) -> Result<Read<ToolState>, NotAState> {
+fn read_response(value: Value) -> Result<WithWarnings<ToolState>, NotAState> {
     if !value.get("content").is_some_and(Value::is_array) {
         return Err(NotAState::OtherObject);
     }
     let marked = value.get("isError").is_some() || value.get("_meta").is_some();
-    let Read {
+    let WithWarnings {
         value: response,
         mut warnings,
     } = Response::read(value).map_err(NotAState::Malformed)?;
@@ -109,7 +112,7 @@ fn read_response(value: Value) -> Result<Read<ToolState>, NotAState> {
     let value = response
         .into_state(&mut warnings)
         .map_err(NotAState::Malformed)?;
-    Ok(Read { value, warnings })
+    Ok(WithWarnings { value, warnings })
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::FieldError;
-use crate::fields::{At, Fields, FromValue, deserialize_from_value};
-use crate::json::{self, Limits};
+use crate::fields::{FieldPath, FromValue, ObjectFields, deserialize_from_value};
+use crate::json::{self, JsonLimits};
 
 /// A question of a tool, or of the policy on a tool's behalf.
 ///
@@ -123,26 +123,26 @@ impl Question {
     /// # Errors
     ///
     /// If `answer_type` is none of the three that are allowed, in any letter case, or `default` is
-    /// not JSON. Both texts come from a guest: they are read within [`Limits::SHORT`].
+    /// not JSON. Both texts come from a guest: they are read within [`JsonLimits::SHORT`].
     pub fn from_wit(
         id: impl Into<String>,
         text: impl Into<String>,
         answer_type: &str,
         default: Option<&str>,
     ) -> Result<Self, FieldError> {
-        let at = At::Key(&At::Root, "answer-type");
+        let at = FieldPath::Key(&FieldPath::Root, "answer-type");
         let answer_type = Value::String(answer_type.to_owned());
         let inner = match &answer_type {
             Value::String(text) if text.trim_start().starts_with('{') => {
-                json::value(text.as_bytes(), &Limits::SHORT)
+                json::value(text.as_bytes(), &JsonLimits::SHORT)
                     .map_err(|_| FieldError::unexpected(at, ANSWER_TYPE, &answer_type))?
             }
             plain => plain.clone(),
         };
         let mut question = Self::new(id, text, schema_of_answer_type(inner, at)?);
         if let Some(default) = default {
-            let value = json::value(default.as_bytes(), &Limits::SHORT).map_err(|_| {
-                let at = At::Key(&At::Root, "default");
+            let value = json::value(default.as_bytes(), &JsonLimits::SHORT).map_err(|_| {
+                let at = FieldPath::Key(&FieldPath::Root, "default");
                 FieldError::unexpected(at, "JSON text", &Value::String(default.to_owned()))
             })?;
             question = question.with_default(value);
@@ -152,7 +152,7 @@ impl Question {
 }
 
 impl Question {
-    pub(crate) fn from_fields(mut fields: Fields<'_>) -> Result<Self, FieldError> {
+    pub(crate) fn from_fields(mut fields: ObjectFields<'_>) -> Result<Self, FieldError> {
         Ok(Self {
             id: fields.required("id", "a string")?,
             text: fields.required("text", "a string")?,
@@ -167,35 +167,35 @@ impl Question {
 }
 
 impl FromValue for Question {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         let expected = "an object with `id`, `text` and `schema`";
-        Fields::open(value, at, expected).and_then(Self::from_fields)
+        ObjectFields::open(value, at, expected).and_then(Self::from_fields)
     }
 }
 
 deserialize_from_value!(Question);
 
-fn read_schema(fields: &mut Fields<'_>) -> Result<Value, FieldError> {
+fn read_schema(fields: &mut ObjectFields<'_>) -> Result<Value, FieldError> {
     let at = fields.at();
     if let Some(schema) = fields.take("schema") {
         return match schema {
             Value::Object(_) | Value::Bool(_) => Ok(schema),
             other => {
-                let at = At::Key(&at, "schema");
+                let at = FieldPath::Key(&at, "schema");
                 Err(FieldError::unexpected(at, "a JSON Schema", &other))
             }
         };
     }
     match fields.take("answer_type") {
-        Some(answer_type) => schema_of_answer_type(answer_type, At::Key(&at, "answer_type")),
+        Some(answer_type) => schema_of_answer_type(answer_type, FieldPath::Key(&at, "answer_type")),
         None => Err(FieldError::missing(
-            At::Key(&at, "schema"),
+            FieldPath::Key(&at, "schema"),
             "a JSON Schema (or an `answer_type`)",
         )),
     }
 }
 
-fn schema_of_answer_type(answer_type: Value, at: At<'_>) -> Result<Value, FieldError> {
+fn schema_of_answer_type(answer_type: Value, at: FieldPath<'_>) -> Result<Value, FieldError> {
     match answer_type {
         Value::String(name) if name.eq_ignore_ascii_case("boolean") => {
             Ok(json!({"type": "boolean"}))
@@ -205,7 +205,7 @@ fn schema_of_answer_type(answer_type: Value, at: At<'_>) -> Result<Value, FieldE
             let expected = "`select` with its `options`";
             match members.into_iter().next() {
                 Some((name, select)) if name.eq_ignore_ascii_case("select") => {
-                    let at = At::Key(&at, "select");
+                    let at = FieldPath::Key(&at, "select");
                     select_options(select, at).map(select_schema)
                 }
                 Some((name, _)) => Err(FieldError::unexpected(at, expected, &Value::String(name))),
@@ -216,7 +216,7 @@ fn schema_of_answer_type(answer_type: Value, at: At<'_>) -> Result<Value, FieldE
     }
 }
 
-fn select_options(select: Value, at: At<'_>) -> Result<Vec<Value>, FieldError> {
+fn select_options(select: Value, at: FieldPath<'_>) -> Result<Vec<Value>, FieldError> {
     let expected = "an object with `options`";
     let Value::Object(members) = select else {
         return Err(FieldError::unexpected(at, expected, &select));
@@ -224,7 +224,7 @@ fn select_options(select: Value, at: At<'_>) -> Result<Vec<Value>, FieldError> {
     let options = members
         .into_iter()
         .find(|(name, _)| name.eq_ignore_ascii_case("options"));
-    let at = At::Key(&at, "options");
+    let at = FieldPath::Key(&at, "options");
     match options {
         Some((_, Value::Array(options))) if !options.is_empty() => Ok(options),
         Some((_, other)) => Err(FieldError::unexpected(

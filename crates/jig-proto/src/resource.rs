@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::FieldError;
 use crate::content::entry_if_some;
-use crate::fields::{At, Fields};
+use crate::fields::{FieldPath, ObjectFields};
 
 /// Content that a URI names, carried inline.
 ///
@@ -75,11 +75,11 @@ impl Resource {
     }
 
     /// Reads a block of type `resource`.
-    pub(crate) fn from_fields(mut block: Fields<'_>) -> Result<Self, FieldError> {
+    pub(crate) fn from_fields(mut block: ObjectFields<'_>) -> Result<Self, FieldError> {
         let at = block.at();
-        let inner_at = At::Key(&at, "resource");
+        let inner_at = FieldPath::Key(&at, "resource");
         let inner = block.required("resource", OBJECT)?;
-        let mut inner = Fields::open(inner, inner_at, OBJECT)?;
+        let mut inner = ObjectFields::open(inner, inner_at, OBJECT)?;
         let mut either = |key| match block.optional(key)? {
             Some(text) => Ok(Some(text)),
             None => inner.optional(key),
@@ -93,11 +93,11 @@ impl Resource {
                 (Some(text), None) => ResourceData::Text(text),
                 (None, Some(base64)) => ResourceData::Blob(base64),
                 (None, None) => {
-                    let at = At::Key(&inner_at, "text");
+                    let at = FieldPath::Key(&inner_at, "text");
                     return Err(FieldError::missing(at, "a string (or a `blob`)"));
                 }
                 (Some(_), Some(base64)) => {
-                    let at = At::Key(&inner_at, "blob");
+                    let at = FieldPath::Key(&inner_at, "blob");
                     let found = Value::String(base64);
                     return Err(FieldError::unexpected(at, "nothing beside `text`", &found));
                 }
@@ -113,7 +113,7 @@ impl Resource {
     /// Writes the entries of a block of type `resource`.
     pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         #[derive(Serialize)]
-        struct Inner<'a> {
+        struct ResourceBody<'a> {
             uri: &'a str,
             #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
             mime_type: Option<&'a str>,
@@ -126,7 +126,7 @@ impl Resource {
             ResourceData::Text(text) => (Some(text.as_str()), None),
             ResourceData::Blob(base64) => (None, Some(base64.as_str())),
         };
-        let inner = Inner {
+        let inner = ResourceBody {
             uri: &self.uri,
             mime_type: self.mime_type.as_deref(),
             text,

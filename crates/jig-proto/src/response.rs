@@ -4,8 +4,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::fields::{At, Fields, FromValue};
-use crate::{Block, Content, FieldError, Read, Status, ToolError, ToolState, Warnings};
+use crate::fields::{FieldPath, FromValue, ObjectFields};
+use crate::{Block, Content, FieldError, StateName, ToolError, ToolState, Warnings, WithWarnings};
 
 /// What a tool answers, as `{"content": […], "isError"?, "_meta"?}`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Response {
     pub is_error: bool,
     /// Where a stateful tool stands: `_meta."computer.jp/status"`. `None` means that it is done,
     /// or that it asks, if there is a question among the blocks.
-    pub status: Option<Status>,
+    pub status: Option<StateName>,
     /// More about the error: `_meta."computer.jp/error"`.
     pub error: Option<ErrorDetails>,
     /// What else is in `_meta`, passed on unread.
@@ -45,10 +45,10 @@ impl Response {
     /// # Errors
     ///
     /// If the value is not an object with `content`, or one of the other fields is malformed.
-    pub fn read(value: Value) -> Result<Read<Self>, FieldError> {
+    pub fn read(value: Value) -> Result<WithWarnings<Self>, FieldError> {
         let mut warnings = Warnings::default();
-        let mut fields = Fields::open(value, At::Root, "an object with `content`")?;
-        let content_at = At::Key(&At::Root, "content");
+        let mut fields = ObjectFields::open(value, FieldPath::Root, "an object with `content`")?;
+        let content_at = FieldPath::Key(&FieldPath::Root, "content");
         let content = fields.required("content", "a string or a list of blocks")?;
         let content = Content::read_at(content, content_at, &mut warnings)?;
         let is_error = fields.or_default("isError")?;
@@ -60,25 +60,25 @@ impl Response {
         if let Some(meta) = fields.take("_meta") {
             response.read_meta(meta)?;
         }
-        Ok(Read {
+        Ok(WithWarnings {
             value: response,
             warnings,
         })
     }
 
     fn read_meta(&mut self, meta: Value) -> Result<(), FieldError> {
-        let at = At::Key(&At::Root, "_meta");
+        let at = FieldPath::Key(&FieldPath::Root, "_meta");
         let Value::Object(mut meta) = meta else {
             return Err(FieldError::unexpected(at, "an object", &meta));
         };
         let mut take = |key| meta.shift_remove(key).filter(|value| !value.is_null());
         if let Some(status) = take(Self::STATUS_KEY) {
-            let at = At::Key(&at, Self::STATUS_KEY);
-            self.status = Some(Status::from_value(status, at)?);
+            let at = FieldPath::Key(&at, Self::STATUS_KEY);
+            self.status = Some(StateName::from_value(status, at)?);
         }
         if let Some(details) = take(Self::ERROR_KEY) {
-            let at = At::Key(&at, Self::ERROR_KEY);
-            let mut details = Fields::open(details, at, "an object")?;
+            let at = FieldPath::Key(&at, Self::ERROR_KEY);
+            let mut details = ObjectFields::open(details, at, "an object")?;
             self.error = Some(ErrorDetails {
                 transient: details.or_default("transient")?,
                 trace: details.or_default("trace")?,
@@ -119,28 +119,28 @@ impl Response {
         let asks = |block: &Block| matches!(block, Block::Question(_));
         let status = self.status.unwrap_or_else(|| {
             if self.content.blocks().iter().any(asks) {
-                Status::Waiting
+                StateName::Waiting
             } else {
-                Status::Stopped
+                StateName::Stopped
             }
         });
         match status {
-            Status::Running => Ok(ToolState::running(self.content)),
-            Status::Stopped => Ok(ToolState::succeeded(self.content)),
-            Status::Waiting => take_question(self.content, warnings),
+            StateName::Running => Ok(ToolState::running(self.content)),
+            StateName::Stopped => Ok(ToolState::succeeded(self.content)),
+            StateName::Waiting => take_question(self.content, warnings),
         }
     }
 }
 
 fn take_question(content: Content, warnings: &mut Warnings) -> Result<ToolState, FieldError> {
-    let content_at = At::Key(&At::Root, "content");
+    let content_at = FieldPath::Key(&FieldPath::Root, "content");
     let mut first = None;
     let mut others = Vec::new();
     for (index, block) in content.into_blocks().into_iter().enumerate() {
         match block {
             Block::Question(question) if first.is_none() => first = Some(question),
             Block::Question(question) => warnings.add(FieldError::unexpected(
-                At::Index(&content_at, index),
+                FieldPath::Index(&content_at, index),
                 "one question at a time",
                 &Value::String(question.text),
             )),
@@ -206,15 +206,15 @@ impl Serialize for Response {
             map.serialize_entry("isError", &true)?;
         }
         if self.status.is_some() || self.error.is_some() || !self.meta.is_empty() {
-            map.serialize_entry("_meta", &Meta(self))?;
+            map.serialize_entry("_meta", &ResponseMeta(self))?;
         }
         map.end()
     }
 }
 
-struct Meta<'a>(&'a Response);
+struct ResponseMeta<'a>(&'a Response);
 
-impl Serialize for Meta<'_> {
+impl Serialize for ResponseMeta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         if let Some(status) = &self.0.status {

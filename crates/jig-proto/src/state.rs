@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::fields::{At, Fields, FromValue, deserialize_from_value};
+use crate::fields::{FieldPath, FromValue, ObjectFields, deserialize_from_value};
 use crate::{Content, FieldError, Outcome, Question, ToolError, Warnings};
 
 /// Where a tool stands.
@@ -43,7 +43,7 @@ pub enum ToolState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 // Exhaustive, as `ToolState` is.
-pub enum Status {
+pub enum StateName {
     /// [`ToolState::Running`].
     Running,
     /// [`ToolState::Waiting`].
@@ -106,11 +106,11 @@ impl ToolState {
     }
 
     /// The name of the state.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> StateName {
         match self {
-            Self::Running { .. } => Status::Running,
-            Self::Waiting { .. } => Status::Waiting,
-            Self::Stopped { .. } => Status::Stopped,
+            Self::Running { .. } => StateName::Running,
+            Self::Waiting { .. } => StateName::Waiting,
+            Self::Stopped { .. } => StateName::Stopped,
         }
     }
 
@@ -125,18 +125,18 @@ impl ToolState {
 
     /// Reads the fields of a state whose name is already known.
     pub(crate) fn from_fields(
-        status: Status,
-        mut fields: Fields<'_>,
+        status: StateName,
+        mut fields: ObjectFields<'_>,
         warnings: &mut Warnings,
     ) -> Result<Self, FieldError> {
         let content = Content::take(&mut fields, "content", warnings)?;
         Ok(match status {
-            Status::Running => Self::Running { content },
-            Status::Waiting => Self::Waiting {
+            StateName::Running => Self::Running { content },
+            StateName::Waiting => Self::Waiting {
                 content,
                 question: fields.required("question", "an object with `id` and `text`")?,
             },
-            Status::Stopped => read_stopped(content, fields, warnings)?,
+            StateName::Stopped => read_stopped(content, fields, warnings)?,
         })
     }
 
@@ -146,7 +146,7 @@ impl ToolState {
         map: &mut M,
         form: ContentForm,
     ) -> Result<(), M::Error> {
-        let show = |content| Shown { content, form };
+        let show = |content| FormedContent { content, form };
         if !self.content().is_empty() {
             map.serialize_entry("content", &show(self.content()))?;
         }
@@ -165,7 +165,7 @@ impl ToolState {
 /// `{"Err": …}`; `content` as the result, with or without `error`.
 fn read_stopped(
     content: Content,
-    mut fields: Fields<'_>,
+    mut fields: ObjectFields<'_>,
     warnings: &mut Warnings,
 ) -> Result<ToolState, FieldError> {
     let at = fields.at();
@@ -177,7 +177,7 @@ fn read_stopped(
         };
         return Ok(ToolState::Stopped { content, result });
     };
-    let result_at = At::Key(&at, "result");
+    let result_at = FieldPath::Key(&at, "result");
     if error.is_some() {
         return Err(FieldError::unexpected(
             result_at,
@@ -194,17 +194,17 @@ fn read_stopped(
 
 fn read_ok_or_err(
     members: serde_json::Map<String, Value>,
-    at: At<'_>,
+    at: FieldPath<'_>,
     warnings: &mut Warnings,
 ) -> Result<Result<Content, ToolError>, FieldError> {
     let expected = "a string, a list of blocks, or either `Ok` or `Err`";
     let mut all = members.into_iter();
     match (all.next(), all.next()) {
         (Some((key, value)), None) if key == "Ok" => {
-            Content::read_at(value, At::Key(&at, "Ok"), warnings).map(Ok)
+            Content::read_at(value, FieldPath::Key(&at, "Ok"), warnings).map(Ok)
         }
         (Some((key, value)), None) if key == "Err" => {
-            ToolError::from_value(value, At::Key(&at, "Err")).map(Err)
+            ToolError::from_value(value, FieldPath::Key(&at, "Err")).map(Err)
         }
         _ => Err(FieldError::Unexpected {
             at: at.to_string(),
@@ -232,12 +232,12 @@ pub(crate) enum ContentForm {
     Text,
 }
 
-struct Shown<'a> {
+struct FormedContent<'a> {
     content: &'a Content,
     form: ContentForm,
 }
 
-impl Serialize for Shown<'_> {
+impl Serialize for FormedContent<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.form {
             ContentForm::Blocks => self.content.serialize(serializer),
@@ -256,26 +256,26 @@ impl From<Outcome> for ToolState {
     }
 }
 
-impl Status {
+impl StateName {
     /// Whether a tool in this state may report `next`.
     ///
     /// A running tool may report more output, ask, or stop. A waiting one goes on when it is
     /// answered, or stops; it cannot ask again before that, because it has one question at most.
     /// A stopped tool says nothing more.
-    pub fn can_become(self, next: Status) -> bool {
+    pub fn can_become(self, next: StateName) -> bool {
         match self {
-            Status::Running => true,
-            Status::Waiting => matches!(next, Status::Running | Status::Stopped),
-            Status::Stopped => false,
+            StateName::Running => true,
+            StateName::Waiting => matches!(next, StateName::Running | StateName::Stopped),
+            StateName::Stopped => false,
         }
     }
 
     /// The name, as on the wire.
     pub fn name(self) -> &'static str {
         match self {
-            Status::Running => "running",
-            Status::Waiting => "waiting",
-            Status::Stopped => "stopped",
+            StateName::Running => "running",
+            StateName::Waiting => "waiting",
+            StateName::Stopped => "stopped",
         }
     }
 
@@ -286,14 +286,14 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for StateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromValue for Status {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+impl FromValue for StateName {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         value
             .as_str()
             .and_then(Self::from_name)
@@ -301,7 +301,7 @@ impl FromValue for Status {
     }
 }
 
-deserialize_from_value!(Status);
+deserialize_from_value!(StateName);
 
 #[cfg(test)]
 mod tests;

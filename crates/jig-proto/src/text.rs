@@ -13,9 +13,9 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use crate::visible::visible_line;
 
 /// A string that borrows from the message unless it holds escapes.
-pub(crate) struct Text<'a>(pub(super) Cow<'a, str>);
+pub(crate) struct WireText<'a>(pub(super) Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for WireText<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct TextVisitor;
 
@@ -39,14 +39,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             }
         }
 
-        deserializer.deserialize_str(TextVisitor).map(Text)
+        deserializer.deserialize_str(TextVisitor).map(WireText)
     }
 }
 
 /// A `T` that is read from an object and from nothing else.
-pub(crate) struct Object<T>(pub(super) T);
+pub(crate) struct WireObject<T>(pub(super) T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for WireObject<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ObjectVisitor<T>(PhantomData<T>);
 
@@ -63,7 +63,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
         }
 
         let visitor = ObjectVisitor(PhantomData);
-        deserializer.deserialize_map(visitor).map(Object)
+        deserializer.deserialize_map(visitor).map(WireObject)
     }
 }
 
@@ -81,8 +81,8 @@ pub(crate) fn optional<'de: 'a, 'a, D>(deserializer: D) -> Result<Option<Cow<'a,
 where
     D: Deserializer<'de>,
 {
-    let text: Option<Text<'a>> = Option::deserialize(deserializer)?;
-    Ok(text.map(|Text(text)| text))
+    let text: Option<WireText<'a>> = Option::deserialize(deserializer)?;
+    Ok(text.map(|WireText(text)| text))
 }
 
 /// A list of texts that may be absent or `null`.
@@ -92,8 +92,8 @@ pub(crate) fn optional_list<'de: 'a, 'a, D>(
 where
     D: Deserializer<'de>,
 {
-    let list: Option<Vec<Text<'a>>> = Option::deserialize(deserializer)?;
-    Ok(list.map(|texts| texts.into_iter().map(|Text(text)| text).collect()))
+    let list: Option<Vec<WireText<'a>>> = Option::deserialize(deserializer)?;
+    Ok(list.map(|texts| texts.into_iter().map(|WireText(text)| text).collect()))
 }
 
 /// A list of texts that is empty if it is absent or `null`.
@@ -110,15 +110,15 @@ where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    let list: Option<Vec<Object<T>>> = Option::deserialize(deserializer)?;
+    let list: Option<Vec<WireObject<T>>> = Option::deserialize(deserializer)?;
     let objects = list.unwrap_or_default().into_iter();
-    Ok(objects.map(|Object(object)| object).collect())
+    Ok(objects.map(|WireObject(object)| object).collect())
 }
 
 /// Reads an object, and says in one sentence what is wrong if it can't.
 pub(crate) fn read_object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, String> {
     serde_json::from_str(json)
-        .map(|Object(object)| object)
+        .map(|WireObject(object)| object)
         .map_err(|error| sentence(&error))
 }
 

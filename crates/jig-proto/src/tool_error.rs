@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::fields::{At, Fields, FromValue, deserialize_from_value};
+use crate::fields::{FieldPath, FromValue, ObjectFields, deserialize_from_value};
 use crate::{Content, Denial, FieldError};
 
 /// A failure, in the tool's own words, and what jig knows about it.
@@ -70,7 +70,7 @@ impl ToolError {
         text
     }
 
-    pub(crate) fn from_fields(mut fields: Fields<'_>) -> Result<Self, FieldError> {
+    pub(crate) fn from_fields(mut fields: ObjectFields<'_>) -> Result<Self, FieldError> {
         Ok(Self {
             message: fields.required("message", "a string")?,
             trace: fields.or_default("trace")?,
@@ -84,8 +84,8 @@ impl ToolError {
 }
 
 impl FromValue for ToolError {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        Fields::open(value, at, "an object with `message`").and_then(Self::from_fields)
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        ObjectFields::open(value, at, "an object with `message`").and_then(Self::from_fields)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The VFS tool protocol: JSON-RPC lines between a tool and its host.
 //!
-//! A tool has no files, no network and no programs of its own: it writes a [`Request`] to its
-//! standard output and reads a [`Reply`] or an [`ErrorReply`] from its standard input. [`host`] has
+//! A tool has no files, no network and no programs of its own: it writes a [`VfsRequest`] to its
+//! standard output and reads a [`VfsReply`] or an [`ErrorReply`] from its standard input. [`host`] has
 //! the host's side of it, [`tool`] the tool's; [`LineBuffer`] cuts the stream into lines. Nothing is
 //! read from or written to anywhere here, and nothing is decided: a path in a request is the text
 //! that the tool wrote.
@@ -81,15 +81,15 @@ pub use lines::{Frame, LineBuffer};
 pub use method::Method;
 pub use payload::Payload;
 pub use process::{
-    ProcessOutput, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite, Started,
-    TerminalSize,
+    ProcessOutput, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite,
+    StartedProcess, TerminalSize,
 };
 pub use ready::Ready;
 pub use reply::{
     DescriptorReply, DoneReply, Entry, EntryKind, FileMatches, GrepReply, HttpReply, ListReply,
-    MatchedLine, MetadataReply, ProcessReply, ReadReply, Reply,
+    MatchedLine, MetadataReply, ProcessReply, ReadReply, VfsReply,
 };
 pub use request::{
     Edit, FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath, FsRead, FsRename, FsWrite,
-    Header, HttpGet, HttpPost, Request,
+    Header, HttpGet, HttpPost, VfsRequest,
 };

@@ -1,11 +1,11 @@
-//! What was skipped while a message was read: [`Read`] and [`Warnings`].
+//! What was skipped while a message was read: [`WithWarnings`] and [`Warnings`].
 
 use crate::FieldError;
 
 /// A value that was read, and what had to be skipped on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct Read<T> {
+pub struct WithWarnings<T> {
     /// The value.
     pub value: T,
     /// Blocks that were skipped, to be logged.

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use avt::Terminal;
-use jig_pty::{Cut, Screen, Size};
+use jig_pty::{CutSide, Screen, Size};
 
 fn main() {
     println!(
@@ -43,7 +43,7 @@ fn main() {
     while fed < 100_000_000 {
         feeding += time(|| screen.feed(block.as_bytes()));
         fed += block.len();
-        asking += time(|| seen = black_box(screen.since(seen, 16 << 10, Cut::Front)).seq);
+        asking += time(|| seen = black_box(screen.since(seen, 16 << 10, CutSide::Front)).seq);
     }
     let share = 100.0 * asking.as_secs_f64() / (feeding + asking).as_secs_f64();
     println!(

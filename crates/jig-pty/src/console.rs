@@ -15,7 +15,7 @@ use crate::{Input, Key, Pty, Screen, Size};
 /// ready.
 #[derive(Debug)]
 pub struct Console {
-    ends: Ends,
+    ends: ConsoleEnds,
     /// What waits to be written.
     queue: VecDeque<u8>,
     /// For pipes: close the input when all is written.
@@ -25,7 +25,7 @@ pub struct Console {
 }
 
 #[derive(Debug)]
-enum Ends {
+enum ConsoleEnds {
     Pipes {
         stdin: Option<PipeWriter>,
         stdout: Option<PipeReader>,
@@ -34,9 +34,9 @@ enum Ends {
     Terminal(Option<Pty>),
 }
 
-/// Where output came from. A terminal has only [`Source::Output`].
+/// Where output came from. A terminal has only [`OutputSource::Output`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum OutputSource {
     /// Standard output, or the terminal.
     Output,
     /// Standard error.
@@ -45,7 +45,7 @@ pub enum Source {
 
 /// What became of input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sent {
+pub struct SentInput {
     /// What the caller must send to the program's whole tree, in this order: a pipe cannot carry the
     /// keys that a terminal turns into signals. Empty for a terminal.
     pub signals: Vec<Signal>,
@@ -106,7 +106,7 @@ impl Console {
         for reader in [&stdout, &stderr].into_iter().flatten() {
             set_nonblocking(reader.as_fd())?;
         }
-        Ok(Self::new(Ends::Pipes {
+        Ok(Self::new(ConsoleEnds::Pipes {
             stdin,
             stdout,
             stderr,
@@ -115,10 +115,10 @@ impl Console {
 
     /// The console of a program that has a terminal.
     pub fn terminal(pty: Pty) -> Self {
-        Self::new(Ends::Terminal(Some(pty)))
+        Self::new(ConsoleEnds::Terminal(Some(pty)))
     }
 
-    fn new(ends: Ends) -> Self {
+    fn new(ends: ConsoleEnds) -> Self {
         Self {
             ends,
             queue: VecDeque::new(),
@@ -130,11 +130,11 @@ impl Console {
     /// What to poll for reading. Ends that have ended are not among them.
     pub fn readers(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let all = match &self.ends {
-            Ends::Pipes { stdout, stderr, .. } => [
+            ConsoleEnds::Pipes { stdout, stderr, .. } => [
                 stdout.as_ref().map(AsFd::as_fd),
                 stderr.as_ref().map(AsFd::as_fd),
             ],
-            Ends::Terminal(pty) => [pty.as_ref().map(AsFd::as_fd), None],
+            ConsoleEnds::Terminal(pty) => [pty.as_ref().map(AsFd::as_fd), None],
         };
         all.into_iter().flatten()
     }
@@ -145,24 +145,24 @@ impl Console {
             return None;
         }
         match &self.ends {
-            Ends::Pipes { stdin, .. } => stdin.as_ref().map(AsFd::as_fd),
-            Ends::Terminal(pty) => pty.as_ref().map(AsFd::as_fd),
+            ConsoleEnds::Pipes { stdin, .. } => stdin.as_ref().map(AsFd::as_fd),
+            ConsoleEnds::Terminal(pty) => pty.as_ref().map(AsFd::as_fd),
         }
     }
 
     /// Reads what is there and hands it to `sink` as it comes. A program that prints without pause
     /// does not keep this from returning.
-    pub fn read(&mut self, buffer: &mut [u8], sink: &mut dyn FnMut(Source, &[u8])) {
+    pub fn read(&mut self, buffer: &mut [u8], sink: &mut dyn FnMut(OutputSource, &[u8])) {
         match &mut self.ends {
-            Ends::Pipes { stdout, stderr, .. } => {
+            ConsoleEnds::Pipes { stdout, stderr, .. } => {
                 read_end(stdout, PipeReader::read, buffer, &mut |bytes| {
-                    sink(Source::Output, bytes);
+                    sink(OutputSource::Output, bytes);
                 });
                 read_end(stderr, PipeReader::read, buffer, &mut |bytes| {
-                    sink(Source::Errors, bytes);
+                    sink(OutputSource::Errors, bytes);
                 });
             }
-            Ends::Terminal(pty) => {
+            ConsoleEnds::Terminal(pty) => {
                 // A program closes its end before it has exited, and closing ours then would kill it: whoever
                 // has a terminal that hangs up gets SIGHUP.
                 let mut open = pty.as_ref();
@@ -171,7 +171,7 @@ impl Console {
                     |pty, buffer| pty.read(buffer),
                     buffer,
                     &mut |bytes| {
-                        sink(Source::Output, bytes);
+                        sink(OutputSource::Output, bytes);
                     },
                 );
                 if open.is_none() {
@@ -184,17 +184,21 @@ impl Console {
 
     /// Queues input and writes what can be written. `screen` tells which forms of keys a program in a
     /// terminal has asked for. All of `input` is taken, or nothing.
-    pub fn send(&mut self, input: &[Input], screen: Option<&Screen>) -> Result<Sent, SendError> {
-        let mut typed = Typed::default();
+    pub fn send(
+        &mut self,
+        input: &[Input],
+        screen: Option<&Screen>,
+    ) -> Result<SentInput, SendError> {
+        let mut typed = EncodedInput::default();
         for one in input {
             match &self.ends {
-                Ends::Pipes { .. } => typed.add_to_pipe(one)?,
-                Ends::Terminal(_) => typed.add_to_terminal(one, screen),
+                ConsoleEnds::Pipes { .. } => typed.add_to_pipe(one)?,
+                ConsoleEnds::Terminal(_) => typed.add_to_terminal(one, screen),
             }
         }
         let is_open = match &self.ends {
-            Ends::Pipes { stdin, .. } => stdin.is_some() && !self.ends_input,
-            Ends::Terminal(pty) => pty.is_some(),
+            ConsoleEnds::Pipes { stdin, .. } => stdin.is_some() && !self.ends_input,
+            ConsoleEnds::Terminal(pty) => pty.is_some(),
         };
         if !is_open && !typed.bytes.is_empty() {
             return Err(SendError::Ended);
@@ -204,7 +208,7 @@ impl Console {
                 waiting: self.queue.len(),
             });
         }
-        if let (Ends::Terminal(Some(pty)), Some(size)) = (&self.ends, typed.sent.resized) {
+        if let (ConsoleEnds::Terminal(Some(pty)), Some(size)) = (&self.ends, typed.sent.resized) {
             pty.resize(size).map_err(SendError::Resize)?;
         }
         self.queue.extend(typed.bytes);
@@ -216,7 +220,7 @@ impl Console {
     /// Queues what a terminal answers to a query. It is dropped while much waits already: a program
     /// that asks and does not read must not fill memory.
     pub fn write_answers(&mut self, bytes: &[u8]) {
-        let is_open = matches!(&self.ends, Ends::Terminal(Some(_)));
+        let is_open = matches!(&self.ends, ConsoleEnds::Terminal(Some(_)));
         if is_open && self.queue.len() + bytes.len() <= MOST_ANSWERS_QUEUED {
             self.queue.extend(bytes);
             self.flush();
@@ -227,14 +231,14 @@ impl Console {
     /// for it is dropped.
     pub fn flush(&mut self) {
         match &mut self.ends {
-            Ends::Pipes { stdin, .. } => {
+            ConsoleEnds::Pipes { stdin, .. } => {
                 write_end(stdin, PipeWriter::write, &mut self.queue);
                 if self.queue.is_empty() && self.ends_input {
                     *stdin = None;
                 }
             }
             // The host's end stays open when it cannot be written: there may be output to read.
-            Ends::Terminal(pty) => {
+            ConsoleEnds::Terminal(pty) => {
                 let mut end = pty.as_ref();
                 write_end(&mut end, |pty, bytes| pty.write(bytes), &mut self.queue);
             }
@@ -254,13 +258,13 @@ impl Console {
 
 /// Input, as the bytes and signals that it stands for.
 #[derive(Default)]
-struct Typed {
+struct EncodedInput {
     bytes: Vec<u8>,
     ends: bool,
-    sent: Sent,
+    sent: SentInput,
 }
 
-impl Typed {
+impl EncodedInput {
     fn add_to_terminal(&mut self, input: &Input, screen: Option<&Screen>) {
         match input {
             Input::Text(text) => self.type_text(text),

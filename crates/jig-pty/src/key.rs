@@ -19,13 +19,13 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
-    code: Code,
+    code: KeyCode,
     modifiers: Modifiers,
 }
 
 /// Which key, without modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Code {
+pub(crate) enum KeyCode {
     Char(char),
     Enter,
     Tab,
@@ -56,20 +56,24 @@ impl Key {
             + 2 * u8::from(self.modifiers.alt)
             + 4 * u8::from(self.modifiers.ctrl);
         match self.code {
-            Code::Cursor(last) if number > 1 => format!("\x1b[1;{number}{}", last as char).into(),
-            Code::Cursor(last) if application_cursor => vec![0x1b, b'O', last],
-            Code::Cursor(last) => vec![0x1b, b'[', last],
-            Code::Numbered(key) if number > 1 => format!("\x1b[{key};{number}~").into(),
-            Code::Numbered(key) => format!("\x1b[{key}~").into(),
-            Code::Function(last) if number > 1 => format!("\x1b[1;{number}{}", last as char).into(),
-            Code::Function(last) => vec![0x1b, b'O', last],
-            Code::Tab if self.modifiers.shift => self.after_alt(b"\x1b[Z"),
-            Code::Tab => self.after_alt(b"\t"),
-            Code::Enter => self.after_alt(b"\r"),
-            Code::Escape => self.after_alt(b"\x1b"),
-            Code::Backspace if self.modifiers.ctrl => self.after_alt(b"\x08"),
-            Code::Backspace => self.after_alt(b"\x7f"),
-            Code::Char(char) => match control(char).filter(|_| self.modifiers.ctrl) {
+            KeyCode::Cursor(last) if number > 1 => {
+                format!("\x1b[1;{number}{}", last as char).into()
+            }
+            KeyCode::Cursor(last) if application_cursor => vec![0x1b, b'O', last],
+            KeyCode::Cursor(last) => vec![0x1b, b'[', last],
+            KeyCode::Numbered(key) if number > 1 => format!("\x1b[{key};{number}~").into(),
+            KeyCode::Numbered(key) => format!("\x1b[{key}~").into(),
+            KeyCode::Function(last) if number > 1 => {
+                format!("\x1b[1;{number}{}", last as char).into()
+            }
+            KeyCode::Function(last) => vec![0x1b, b'O', last],
+            KeyCode::Tab if self.modifiers.shift => self.after_alt(b"\x1b[Z"),
+            KeyCode::Tab => self.after_alt(b"\t"),
+            KeyCode::Enter => self.after_alt(b"\r"),
+            KeyCode::Escape => self.after_alt(b"\x1b"),
+            KeyCode::Backspace if self.modifiers.ctrl => self.after_alt(b"\x08"),
+            KeyCode::Backspace => self.after_alt(b"\x7f"),
+            KeyCode::Char(char) => match control(char).filter(|_| self.modifiers.ctrl) {
                 Some(byte) => self.after_alt(&[byte]),
                 None => self.after_alt(char.encode_utf8(&mut [0; 4]).as_bytes()),
             },
@@ -80,7 +84,7 @@ impl Key {
     #[cfg(unix)]
     pub(crate) fn control_character(&self) -> Option<u8> {
         match self.code {
-            Code::Char(char) if self.modifiers.ctrl && !self.modifiers.alt => control(char),
+            KeyCode::Char(char) if self.modifiers.ctrl && !self.modifiers.alt => control(char),
             _ => None,
         }
     }
@@ -92,9 +96,9 @@ impl Key {
             return None;
         }
         match self.code {
-            Code::Char(char) => Some(char),
-            Code::Enter => Some('\n'),
-            Code::Tab if !self.modifiers.shift => Some('\t'),
+            KeyCode::Char(char) => Some(char),
+            KeyCode::Enter => Some('\n'),
+            KeyCode::Tab if !self.modifiers.shift => Some('\t'),
             _ => None,
         }
     }
@@ -138,7 +142,7 @@ impl FromStr for Key {
         }
         let mut chars = rest.chars();
         let code = match (chars.next(), chars.next()) {
-            (Some(char), None) if !char.is_control() => Code::Char(char),
+            (Some(char), None) if !char.is_control() => KeyCode::Char(char),
             _ => {
                 let name = rest.to_ascii_lowercase();
                 let found = NAMES.iter().find(|(known, _)| *known == name);
@@ -156,17 +160,17 @@ impl FromStr for Key {
 impl Key {
     /// The one spelling of a key; `None` for a combination that terminals cannot send.
     fn settled(mut self) -> Option<Self> {
-        let Code::Char(char) = self.code else {
+        let KeyCode::Char(char) = self.code else {
             return Some(self);
         };
         if self.modifiers.ctrl {
             control(char)?;
-            self.code = Code::Char(char.to_ascii_lowercase());
+            self.code = KeyCode::Char(char.to_ascii_lowercase());
             self.modifiers.shift = false;
         } else if self.modifiers.shift {
             let mut upper = char.to_uppercase();
             if let (Some(one), None) = (upper.next(), upper.next()) {
-                self.code = Code::Char(one);
+                self.code = KeyCode::Char(one);
             }
             self.modifiers.shift = false;
         }
@@ -186,7 +190,7 @@ impl fmt::Display for Key {
         match NAMES.iter().find(|(_, code)| *code == self.code) {
             Some((name, _)) => f.write_str(name),
             None => match self.code {
-                Code::Char(char) => write!(f, "{char}"),
+                KeyCode::Char(char) => write!(f, "{char}"),
                 code => write!(f, "{code:?}"),
             },
         }
@@ -237,50 +241,50 @@ fn control(char: char) -> Option<u8> {
 }
 
 /// Every name; of several for one key, the first is the one that is printed.
-const NAMES: [(&str, Code); 43] = [
-    ("enter", Code::Enter),
-    ("return", Code::Enter),
-    ("tab", Code::Tab),
-    ("esc", Code::Escape),
-    ("escape", Code::Escape),
-    ("space", Code::Char(' ')),
-    ("minus", Code::Char('-')),
-    ("plus", Code::Char('+')),
-    ("backspace", Code::Backspace),
-    ("bs", Code::Backspace),
-    ("delete", Code::Numbered(3)),
-    ("del", Code::Numbered(3)),
-    ("insert", Code::Numbered(2)),
-    ("ins", Code::Numbered(2)),
-    ("up", Code::Cursor(b'A')),
-    ("down", Code::Cursor(b'B')),
-    ("right", Code::Cursor(b'C')),
-    ("left", Code::Cursor(b'D')),
-    ("arrow-up", Code::Cursor(b'A')),
-    ("arrow-down", Code::Cursor(b'B')),
-    ("arrow-right", Code::Cursor(b'C')),
-    ("arrow-left", Code::Cursor(b'D')),
-    ("home", Code::Cursor(b'H')),
-    ("end", Code::Cursor(b'F')),
-    ("page-up", Code::Numbered(5)),
-    ("pageup", Code::Numbered(5)),
-    ("pgup", Code::Numbered(5)),
-    ("page-down", Code::Numbered(6)),
-    ("pagedown", Code::Numbered(6)),
-    ("pgdn", Code::Numbered(6)),
-    ("pgdown", Code::Numbered(6)),
-    ("f1", Code::Function(b'P')),
-    ("f2", Code::Function(b'Q')),
-    ("f3", Code::Function(b'R')),
-    ("f4", Code::Function(b'S')),
-    ("f5", Code::Numbered(15)),
-    ("f6", Code::Numbered(17)),
-    ("f7", Code::Numbered(18)),
-    ("f8", Code::Numbered(19)),
-    ("f9", Code::Numbered(20)),
-    ("f10", Code::Numbered(21)),
-    ("f11", Code::Numbered(23)),
-    ("f12", Code::Numbered(24)),
+const NAMES: [(&str, KeyCode); 43] = [
+    ("enter", KeyCode::Enter),
+    ("return", KeyCode::Enter),
+    ("tab", KeyCode::Tab),
+    ("esc", KeyCode::Escape),
+    ("escape", KeyCode::Escape),
+    ("space", KeyCode::Char(' ')),
+    ("minus", KeyCode::Char('-')),
+    ("plus", KeyCode::Char('+')),
+    ("backspace", KeyCode::Backspace),
+    ("bs", KeyCode::Backspace),
+    ("delete", KeyCode::Numbered(3)),
+    ("del", KeyCode::Numbered(3)),
+    ("insert", KeyCode::Numbered(2)),
+    ("ins", KeyCode::Numbered(2)),
+    ("up", KeyCode::Cursor(b'A')),
+    ("down", KeyCode::Cursor(b'B')),
+    ("right", KeyCode::Cursor(b'C')),
+    ("left", KeyCode::Cursor(b'D')),
+    ("arrow-up", KeyCode::Cursor(b'A')),
+    ("arrow-down", KeyCode::Cursor(b'B')),
+    ("arrow-right", KeyCode::Cursor(b'C')),
+    ("arrow-left", KeyCode::Cursor(b'D')),
+    ("home", KeyCode::Cursor(b'H')),
+    ("end", KeyCode::Cursor(b'F')),
+    ("page-up", KeyCode::Numbered(5)),
+    ("pageup", KeyCode::Numbered(5)),
+    ("pgup", KeyCode::Numbered(5)),
+    ("page-down", KeyCode::Numbered(6)),
+    ("pagedown", KeyCode::Numbered(6)),
+    ("pgdn", KeyCode::Numbered(6)),
+    ("pgdown", KeyCode::Numbered(6)),
+    ("f1", KeyCode::Function(b'P')),
+    ("f2", KeyCode::Function(b'Q')),
+    ("f3", KeyCode::Function(b'R')),
+    ("f4", KeyCode::Function(b'S')),
+    ("f5", KeyCode::Numbered(15)),
+    ("f6", KeyCode::Numbered(17)),
+    ("f7", KeyCode::Numbered(18)),
+    ("f8", KeyCode::Numbered(19)),
+    ("f9", KeyCode::Numbered(20)),
+    ("f10", KeyCode::Numbered(21)),
+    ("f11", KeyCode::Numbered(23)),
+    ("f12", KeyCode::Numbered(24)),
 ];
 
 /// How much of an unknown name an error repeats.

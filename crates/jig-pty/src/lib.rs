@@ -2,7 +2,7 @@
 //!
 //! A running program has a [`Console`]: pipes, or the host's end of a [`Pty`]. Its owner polls it, puts
 //! what comes out into a [`Transcript`] and sends [`Input`]. A transcript is a [`Log`] of bytes for
-//! pipes and a [`Screen`] for a terminal; both answer what is new since a position, as a [`Piece`] of
+//! pipes and a [`Screen`] for a terminal; both answer what is new since a position, as a [`TranscriptPiece`] of
 //! bounded length. [`Settle`] tells when a program has finished printing for now.
 //!
 //! Nothing here starts a program, has a thread or waits. Nothing that a program prints can panic this
@@ -54,11 +54,11 @@ mod size;
 mod transcript;
 
 #[cfg(unix)]
-pub use console::{Console, SendError, Sent, Signal, Source};
+pub use console::{Console, OutputSource, SendError, SentInput, Signal};
 pub use input::{Input, InputError};
 pub use key::{Key, KeyError};
 pub use log::Log;
-pub use piece::{Cut, Piece};
+pub use piece::{CutSide, TranscriptPiece};
 #[cfg(unix)]
 pub use pty::Pty;
 pub use screen::{Cursor, Screen};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::{Cut, Piece};
+use crate::{CutSide, TranscriptPiece};
 
 /// The newest bytes of a stream, up to a capacity.
 ///
@@ -53,7 +53,7 @@ impl Log {
     }
 
     /// What came after position `after`, as at most `max` bytes of text.
-    pub fn since(&self, after: u64, max: usize, cut: Cut) -> Piece {
+    pub fn since(&self, after: u64, max: usize, cut: CutSide) -> TranscriptPiece {
         let from = after.clamp(self.start, self.seq());
         // The capacity may have taken the first bytes of a character with it.
         let broken = match from > after || (from == self.start && self.start > 0) {
@@ -65,21 +65,21 @@ impl Log {
         let available = to - from;
         let window = available.min(max as u64);
         let (low, high) = match cut {
-            Cut::Front => (to - window, to),
-            Cut::Back => (from, from + window),
+            CutSide::Front => (to - window, to),
+            CutSide::Back => (from, from + window),
         };
         let bytes = self.copy(low, high);
         let (text, shown_from, shown_to) = match cut {
-            Cut::Front => {
+            CutSide::Front => {
                 let (text, skipped) = newest(&bytes, max, low == from);
                 (text, low + skipped as u64, to)
             }
-            Cut::Back => {
+            CutSide::Back => {
                 let (text, taken) = oldest(&bytes, max, high == to);
                 (text, from, from + taken as u64)
             }
         };
-        Piece {
+        TranscriptPiece {
             text,
             seq: shown_to,
             lost: from.saturating_sub(after),
@@ -89,8 +89,8 @@ impl Log {
 
     /// The newest `max` bytes of text, whatever was seen before. If older bytes are left out, it
     /// begins with a whole line where there is one.
-    pub fn last(&self, max: usize) -> Piece {
-        let mut piece = self.since(self.start, max, Cut::Front);
+    pub fn last(&self, max: usize) -> TranscriptPiece {
+        let mut piece = self.since(self.start, max, CutSide::Front);
         if piece.left > 0
             && let Some(end) = piece.text.find('\n')
             && end + 1 < piece.text.len()

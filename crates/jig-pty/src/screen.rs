@@ -9,10 +9,10 @@ use avt::parser::{EdScope, Function, State};
 use avt::{ScreenKind, Terminal};
 
 use self::history::{History, compose, visible_text};
-use self::query::Queries;
+use self::query::TerminalQueries;
 use self::rows::Rows;
 use crate::log::incomplete_tail;
-use crate::{Cut, Piece, Size};
+use crate::{CutSide, Size, TranscriptPiece};
 
 /// The screen of a terminal, with what has scrolled off it, fed with what programs print.
 ///
@@ -42,7 +42,7 @@ pub struct Screen {
     size: Size,
     rows: Rows,
     history: History,
-    queries: Queries,
+    queries: TerminalQueries,
     /// The beginning of a character whose rest has not come.
     undecoded: Vec<u8>,
     cursor: Cursor,
@@ -71,7 +71,7 @@ impl Screen {
             size,
             rows: Rows::new(size.rows),
             history: History::new(scrollback),
-            queries: Queries::default(),
+            queries: TerminalQueries::default(),
             undecoded: Vec::new(),
         }
     }
@@ -129,8 +129,8 @@ impl Screen {
     /// program has taken the whole screen, this is the whole screen if its text or colours changed;
     /// lines that were printed before and not asked for come first.
     ///
-    /// With [`Cut::Back`] only whole rows are shown, if at least one fits.
-    pub fn since(&self, after: u64, max: usize, cut: Cut) -> Piece {
+    /// With [`CutSide::Back`] only whole rows are shown, if at least one fits.
+    pub fn since(&self, after: u64, max: usize, cut: CutSide) -> TranscriptPiece {
         let mut lines = self.history.after(after);
         lines.extend(self.rows.primary_after(after, &self.terminal));
         lines.trim();
@@ -143,25 +143,25 @@ impl Screen {
     }
 
     /// All lines that are kept, the newest if they are more than `max` bytes.
-    pub fn all(&self, max: usize) -> Piece {
+    pub fn all(&self, max: usize) -> TranscriptPiece {
         let mut lines = self.history.all();
         lines.extend(self.rows.primary(&self.terminal));
         lines.trim();
         if self.is_alternate() {
             lines.extend_with_screen(self.terminal.screen(), self.seq());
         }
-        let mut piece = compose(lines, self.seq(), max, Cut::Front);
+        let mut piece = compose(lines, self.seq(), max, CutSide::Front);
         piece.lost = self.history.lost_after(0);
         piece
     }
 
     /// The screen as [`text`](Self::text) gives it, in at most `max` bytes.
-    pub fn shown(&self, max: usize) -> Piece {
+    pub fn shown(&self, max: usize) -> TranscriptPiece {
         let mut text = self.text();
         let end = text.floor_char_boundary(max.min(text.len()));
         let left = (text.len() - end) as u64;
         text.truncate(end);
-        Piece {
+        TranscriptPiece {
             text,
             seq: self.seq(),
             lost: 0,

@@ -1,6 +1,6 @@
 //! [`Transcript`]: what a program has printed, with or without a terminal.
 
-use crate::{Cursor, Cut, Log, Piece, Screen, Size};
+use crate::{Cursor, CutSide, Log, Screen, Size, TranscriptPiece};
 
 /// What a program has printed. The same questions are asked of both kinds.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Transcript {
     }
 
     /// What is new after `after`, in at most `max` bytes.
-    pub fn since(&self, after: u64, max: usize, cut: Cut) -> Piece {
+    pub fn since(&self, after: u64, max: usize, cut: CutSide) -> TranscriptPiece {
         match self {
             Self::Log(log) => log.since(after, max, cut),
             Self::Screen(screen) => screen.since(after, max, cut),
@@ -59,15 +59,15 @@ impl Transcript {
     }
 
     /// Everything that is kept, the newest if it is more than `max` bytes.
-    pub fn all(&self, max: usize) -> Piece {
+    pub fn all(&self, max: usize) -> TranscriptPiece {
         match self {
-            Self::Log(log) => log.since(0, max, Cut::Front),
+            Self::Log(log) => log.since(0, max, CutSide::Front),
             Self::Screen(screen) => screen.all(max),
         }
     }
 
     /// What somebody who looks at it now would see: the screen, or the end of the log.
-    pub fn shown(&self, max: usize) -> Piece {
+    pub fn shown(&self, max: usize) -> TranscriptPiece {
         match self {
             Self::Log(log) => log.last(max),
             Self::Screen(screen) => screen.shown(max),

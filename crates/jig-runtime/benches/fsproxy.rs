@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-use jig_proto::fsproxy::Mode;
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
+use jig_proto::fsproxy::OpenMode;
 use jig_runtime::fsproxy::{ClientOptions, Manager, ManagerOptions};
 use jig_tool::proxy::Client;
 
@@ -201,7 +201,7 @@ fn manager(root: &Utf8PathBuf) -> Manager {
     let files: Arc<dyn ProjectFiles> = Arc::new(DiskFiles::open(root).expect("a workspace"));
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
     let policy = Policy::compile(
-        &Access::default(),
+        &DeclaredAccess::default(),
         DefaultAccess::READ_WRITE,
         &Guards::default(),
         &workspace,
@@ -236,7 +236,7 @@ fn client(act: &str, depth: usize) {
     let mut piece = [0; PIECE];
     let began = Instant::now();
     if act == "read" {
-        let mut file = client.open("in", Mode::Read).expect("a file");
+        let mut file = client.open("in", OpenMode::Read).expect("a file");
         if depth > 1 {
             file = file.pipelined(depth);
         }
@@ -251,7 +251,7 @@ fn client(act: &str, depth: usize) {
         file.close().expect("an end");
     } else {
         piece.copy_from_slice(&pattern()[..PIECE]);
-        let mut file = client.open("out", Mode::Write).expect("a file");
+        let mut file = client.open("out", OpenMode::Write).expect("a file");
         if depth > 1 {
             file = file.pipelined(depth);
         }

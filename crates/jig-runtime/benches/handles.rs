@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts, ConfineSettings, ProcessSettings};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Context, Fetch, HandleId};
 use jig_runtime::{CommandLine, HandleOptions, Handles, Plan, Runtime as _, StdioRuntime};
@@ -149,7 +149,7 @@ fn plan(files: &Arc<dyn ProjectFiles>) -> Plan {
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(files)));
     let guards = Guards::of_workspace();
     let default = DefaultAccess::READ_WRITE;
-    let policy = Policy::compile(&Access::default(), default, &guards, &workspace);
+    let policy = Policy::compile(&DeclaredAccess::default(), default, &guards, &workspace);
     let policy = Arc::new(policy.expect("it compiles"));
     let context = Context::new(files.display_root(), Action::Run).with_access(policy.to_wire());
     let home = Path::new("/nonexistent");

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use jig_proto::vfs::tool::{self, HostLine};
 use jig_proto::vfs::{
-    Capabilities, Frame, FsRead, Id, LineBuffer, Method, Reading, Ready, Reply, Request,
+    Capabilities, Frame, FsRead, Id, LineBuffer, Method, Reading, Ready, VfsReply, VfsRequest,
 };
 use jig_proto::{Content, Response, ToolError};
 use jig_tool::vfs::{self, Host, HostError, Opened};
@@ -68,7 +68,7 @@ fn hoard(most: u64) -> ExitCode {
     };
     let mut line = Vec::new();
     tool::write_ready(&mut line, &ready);
-    let request = Request::FsRead(FsRead {
+    let request = VfsRequest::FsRead(FsRead {
         fd: true,
         ..FsRead::new("a.txt")
     });
@@ -94,8 +94,8 @@ fn hoard(most: u64) -> ExitCode {
                 };
                 answered = true;
                 match result.read(Method::FsRead) {
-                    Ok(Reply::Descriptor(_)) => passed += 1,
-                    Ok(Reply::Read(_)) => sent += 1,
+                    Ok(VfsReply::Descriptor(_)) => passed += 1,
+                    Ok(VfsReply::Read(_)) => sent += 1,
                     _ => return ExitCode::FAILURE,
                 }
             }

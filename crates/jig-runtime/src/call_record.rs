@@ -1,10 +1,10 @@
 //! What the log says about a call itself: that it begins, and how it ended.
 
-use jig_broker::{AuditDecision, Note, RunRecord};
+use jig_broker::{AuditDecision, AuditNote, RunRecord};
 use jig_proto::{Action, Content, ToolError};
 use serde_json::{Map, Value};
 
-use crate::session::Board;
+use crate::session::SessionBoard;
 use crate::{ComponentSource, Plan, StartError};
 
 #[cfg(test)]
@@ -40,13 +40,13 @@ impl Plan {
     /// Writes a line about a call that ended without any: there is one for every call.
     pub(crate) fn record_silent(&self, result: &Result<Content, ToolError>) {
         if !self.broker.is_in_log() {
-            let note = Note::new(
+            let note = AuditNote::new(
                 self.operation(),
                 shown(&self.input.arguments),
                 AuditDecision::Allow,
                 self.remark.as_str(),
             );
-            self.broker.note(Note {
+            self.broker.note(AuditNote {
                 outcome: Some(outcome(result, false)),
                 ..note
             });
@@ -54,7 +54,7 @@ impl Plan {
     }
 
     /// Writes what waits for the log, and tells whoever called if not all of it got there.
-    pub(crate) fn close_log(&self, board: &Board) {
+    pub(crate) fn close_log(&self, board: &SessionBoard) {
         self.broker.flush_audit();
         if let Some(error) = self.broker.take_audit_failure() {
             board.warn([format!(

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use jig_files::View;
+use jig_files::FilesView;
 use jig_proto::ProjectPath;
 
-use crate::shell::{Script, quote};
+use crate::shell::{BoundScript, quote};
 use crate::template::{TemplateError, Values};
 
 pub use display::command_shown;
@@ -26,13 +26,13 @@ mod tests;
 pub struct CommandLine {
     /// A name to be found on the search path of the sandbox, or a path, which is one of the workspace
     /// unless it is absolute. With [`shell`](Self::shell): the text that the shell reads.
-    pub program: Word,
+    pub program: CommandWord,
     /// The arguments, without the program's own name.
-    pub args: Vec<Word>,
+    pub args: Vec<CommandWord>,
     /// Whether a shell reads the program and the arguments as one line.
     pub shell: bool,
     /// The directory in which it starts: the files of the workspace, as programs see them.
-    pub view: Arc<View>,
+    pub view: Arc<FilesView>,
     /// What it sees as the home directory, if it is not confined.
     pub home: PathBuf,
     /// Whether the files that its literal words name belong to the tool, which may then read them.
@@ -44,14 +44,14 @@ impl CommandLine {
     pub fn literal<T: Into<String>>(
         program: impl Into<String>,
         args: impl IntoIterator<Item = T>,
-        view: Arc<View>,
+        view: Arc<FilesView>,
         home: impl Into<PathBuf>,
     ) -> Self {
         Self {
-            program: Word::Literal(program.into()),
+            program: CommandWord::Literal(program.into()),
             args: args
                 .into_iter()
-                .map(|arg| Word::Literal(arg.into()))
+                .map(|arg| CommandWord::Literal(arg.into()))
                 .collect(),
             shell: false,
             view,
@@ -73,7 +73,7 @@ impl CommandLine {
             return Ok(SHELL.to_owned());
         }
         let program = self.program.fill(values)?;
-        if let Word::Template(word) = &self.program
+        if let CommandWord::Template(word) = &self.program
             && !self.is_inside(&program)
         {
             return Err(TemplateError {
@@ -96,8 +96,8 @@ impl CommandLine {
             return Ok(args);
         }
         let mut script = match &self.program {
-            Word::Literal(text) => Script::plain(text.clone()),
-            Word::Template(text) => values.fill_script(text)?,
+            CommandWord::Literal(text) => BoundScript::plain(text.clone()),
+            CommandWord::Template(text) => values.fill_script(text)?,
         };
         for arg in &args {
             script.text.push(' ');
@@ -112,8 +112,8 @@ impl CommandLine {
         if !self.names_files {
             return Vec::new();
         }
-        let args = self.args.iter().filter_map(Word::as_literal);
-        let (Word::Literal(text) | Word::Template(text)) = &self.program;
+        let args = self.args.iter().filter_map(CommandWord::as_literal);
+        let (CommandWord::Literal(text) | CommandWord::Template(text)) = &self.program;
         let is_plain = |word: &&str| !word.is_empty() && !word.contains(['{', '}', '$']);
         let words = text.split(|c: char| c.is_whitespace() || "|&;()<>\"'`".contains(c));
         let words = words.filter(|word| self.shell && is_plain(word));
@@ -137,34 +137,34 @@ impl CommandLine {
 
 /// One word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum CommandWord {
     /// It stands as it is.
     Literal(String),
     /// It is filled in: `--path={{tool.arguments.path}}`.
     Template(String),
 }
 
-impl Word {
+impl CommandWord {
     /// The word as it stands in a configuration: a template if anything in it is to be filled in.
     pub fn parse(text: impl Into<String>) -> Self {
         let text = text.into();
         match ["{{", "{%", "{#"].iter().any(|mark| text.contains(mark)) {
-            true => Word::Template(text),
-            false => Word::Literal(text),
+            true => CommandWord::Template(text),
+            false => CommandWord::Literal(text),
         }
     }
 
     fn fill(&self, values: &Values) -> Result<String, TemplateError> {
         match self {
-            Word::Literal(text) => Ok(text.clone()),
-            Word::Template(text) => values.fill(text),
+            CommandWord::Literal(text) => Ok(text.clone()),
+            CommandWord::Template(text) => values.fill(text),
         }
     }
 
     fn as_literal(&self) -> Option<&str> {
         match self {
-            Word::Literal(text) => Some(text),
-            Word::Template(_) => None,
+            CommandWord::Literal(text) => Some(text),
+            CommandWord::Template(_) => None,
         }
     }
 }

@@ -46,11 +46,11 @@
 //! # }
 //! ```
 //!
-//! A client's end is noticed by the end of its stream, by [`Client::end`] when its process has exited, and by the
+//! A client's end is noticed by the end of its stream, by [`ProxyClient::end`] when its process has exited, and by the
 //! manager's own end. All lead to one cleanup, which happens once: its handles are closed and its record is
 //! removed. What it has written stays.
 //!
-//! Handles 0..2 are the standard streams. A client that was given [`Streams`] reads and writes those of its
+//! Handles 0..2 are the standard streams. A client that was given [`ParentStreams`] reads and writes those of its
 //! parent; for any other they are refused.
 
 mod client;
@@ -70,9 +70,9 @@ mod table_rows;
 mod text_variant;
 mod virtual_files;
 
-pub use client::{Client, End};
+pub use client::{ClientEnd, ProxyClient};
 pub use manager::Manager;
-pub use names::Names;
-pub use options::{Advice, ClientOptions, ManagerOptions, Streams};
-pub use streams::Stream;
+pub use names::ClientPaths;
+pub use options::{Advice, ClientOptions, ManagerOptions, ParentStreams};
+pub use streams::ParentStream;
 pub use table_rows::{ClientRow, FileRow};

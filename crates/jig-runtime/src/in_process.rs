@@ -7,15 +7,17 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{Broker, CancelToken, Judged, RunRecord, Unapproved, Work};
-use jig_proto::vfs::{ErrorReply, Init, Reply, Request};
-use jig_proto::{Content, Question, Status, ToolError, ToolState};
+use jig_broker::{Broker, CancelToken, JudgedRequest, RunRecord, Unapproved, Work};
+use jig_proto::vfs::{ErrorReply, Init, VfsReply, VfsRequest};
+use jig_proto::{Content, Question, StateName, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
 use serde_json::{Map, Value};
 
 use crate::denials;
 use crate::here::{self, Here, Lent};
-use crate::session::{Applied, AskedBy, Board, Given, Order, Orders, Setup};
+use crate::session::{
+    ApplyOrder, AskedBy, BoardSetup, InputPurpose, Orders, SessionBoard, SessionOrder,
+};
 use crate::{Plan, Session, StartError, workers};
 
 /// Runs a tool inside this process; what `tool` returns is how it ended. It has a thread of its own, unless the plan
@@ -30,7 +32,7 @@ pub fn in_process(
 ) -> Result<Session, StartError> {
     let record = plan.record_inside()?;
     let lent = plan.thread.take().map(Lent::new);
-    let (mut door, orders) = InProcess::new(plan, Asked::Somebody, record);
+    let (mut door, orders) = InProcess::new(plan, QuestionAudience::Somebody, record);
     let seat = Arc::clone(&door.seat);
     let (board, given_up) = (Arc::clone(&seat.board), seat.plan.given_up);
     let session = Session::new(board, orders);
@@ -59,7 +61,7 @@ pub fn in_this_thread(
     plan: Plan,
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
 ) -> Result<Content, ToolError> {
-    let (door, _orders) = InProcess::new(plan, Asked::Nobody, None);
+    let (door, _orders) = InProcess::new(plan, QuestionAudience::Nobody, None);
     run(tool, door)
 }
 
@@ -89,7 +91,7 @@ fn run(
 
 /// What became of a question that a tool can go on without. Exhaustive: there is nothing else.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Put {
+pub enum OptionalAnswer {
     /// Its answer.
     Answered(Value),
     /// Nobody can answer, somebody said no, or it took too long.
@@ -99,7 +101,7 @@ pub enum Put {
 }
 
 /// What somebody said to a question.
-type Answered = Result<Value, Unapproved>;
+type QuestionResult = Result<Value, Unapproved>;
 
 /// The way of a tool inside this process to its broker, and to whoever called it.
 ///
@@ -108,9 +110,9 @@ type Answered = Result<Value, Unapproved>;
 /// [`give_up`](Self::give_up) now and then while the code runs, [`sleep`](Self::sleep) while it waits.
 #[derive(Debug)]
 pub struct InProcess {
-    seat: Arc<Seat>,
-    orders: Receiver<Order>,
-    asked: Asked,
+    seat: Arc<InProcessCall>,
+    orders: Receiver<SessionOrder>,
+    asked: QuestionAudience,
     /// The thread on which it runs, if that is somebody else's.
     lent: Option<Lent>,
     cancelled: bool,
@@ -123,35 +125,35 @@ pub struct InProcess {
     /// The tool's own question.
     question: Option<(Content, Question)>,
     /// Answers that came while the tool did something else.
-    early: VecDeque<Order>,
+    early: VecDeque<SessionOrder>,
     /// What was answered to questions for which the tool is run again.
     answers: Map<String, Value>,
     /// What the tool was given and has not taken yet. Whoever gives it more than can wait is refused before
     /// it comes here.
-    inputs: VecDeque<Applied>,
+    inputs: VecDeque<ApplyOrder>,
 }
 
 /// What is still needed when the tool has returned.
 #[derive(Debug)]
-struct Seat {
+struct InProcessCall {
     plan: Plan,
-    board: Arc<Board>,
+    board: Arc<SessionBoard>,
 }
 
 /// Who can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum QuestionAudience {
     Somebody,
     Nobody,
 }
 
 impl InProcess {
-    fn new(plan: Plan, asked: Asked, record: Option<RunRecord>) -> (Self, Orders) {
-        let board = Board::new(Setup::of(&plan, None).recorded(record));
+    fn new(plan: Plan, asked: QuestionAudience, record: Option<RunRecord>) -> (Self, Orders) {
+        let board = SessionBoard::new(BoardSetup::of(&plan, None).recorded(record));
         board.set_broker(plan.broker.clone());
         let (orders, received) = Orders::new(None);
         let door = Self {
-            seat: Arc::new(Seat { plan, board }),
+            seat: Arc::new(InProcessCall { plan, board }),
             orders: received,
             asked,
             lent: None,
@@ -225,8 +227,8 @@ impl InProcess {
     pub fn ask(&mut self, question: Question) -> Result<Value, ToolError> {
         let (id, text) = (question.id.clone(), question.text.clone());
         let answer = match self.asked {
-            Asked::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
-            Asked::Somebody => {
+            QuestionAudience::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
+            QuestionAudience::Somebody => {
                 self.have_driven();
                 self.seat
                     .board
@@ -249,12 +251,12 @@ impl InProcess {
     ///
     /// `is_wanted` is looked at now and then while the question is open: once it says no, because whoever
     /// asked is gone, the question is withdrawn.
-    pub fn put(&mut self, question: Question, is_wanted: &dyn Fn() -> bool) -> Put {
+    pub fn put(&mut self, question: Question, is_wanted: &dyn Fn() -> bool) -> OptionalAnswer {
         if self.give_up() {
-            return Put::GivenUp;
+            return OptionalAnswer::GivenUp;
         }
-        if self.asked == Asked::Nobody {
-            return Put::Unanswered;
+        if self.asked == QuestionAudience::Nobody {
+            return OptionalAnswer::Unanswered;
         }
         self.have_driven();
         self.seat
@@ -264,11 +266,11 @@ impl InProcess {
             // A limit that no clock can show does not occur.
             let look_again = Instant::now().checked_add(LOOK_AGAIN);
             match self.answer(look_again) {
-                Ok(Some(Ok(answer))) => break Put::Answered(answer),
-                Ok(Some(Err(Unapproved::Dismissed))) => break Put::GivenUp,
-                Ok(Some(Err(_))) => break Put::Unanswered,
+                Ok(Some(Ok(answer))) => break OptionalAnswer::Answered(answer),
+                Ok(Some(Err(Unapproved::Dismissed))) => break OptionalAnswer::GivenUp,
+                Ok(Some(Err(_))) => break OptionalAnswer::Unanswered,
                 Ok(None) if is_wanted() => {}
-                Ok(None) | Err(_) => break Put::GivenUp,
+                Ok(None) | Err(_) => break OptionalAnswer::GivenUp,
             }
         };
         self.seat.board.running(Content::EMPTY);
@@ -334,10 +336,10 @@ impl InProcess {
     }
 
     /// Takes an order that nobody waits for.
-    fn keep(&mut self, order: Order) {
+    fn keep(&mut self, order: SessionOrder) {
         match order {
-            Order::Cancel | Order::Abort => self.cancelled = true,
-            Order::Apply(applied) if applied.given == Given::Input => {
+            SessionOrder::Cancel | SessionOrder::Abort => self.cancelled = true,
+            SessionOrder::Apply(applied) if applied.given == InputPurpose::Input => {
                 self.inputs.push_back(applied);
             }
             // The answer to a question of the tool, which it has not asked for yet.
@@ -348,7 +350,7 @@ impl InProcess {
     }
 
     /// The next order, if it comes before the deadline.
-    fn order(&mut self, deadline: Option<Instant>) -> Result<Option<Order>, RequestError> {
+    fn order(&mut self, deadline: Option<Instant>) -> Result<Option<SessionOrder>, RequestError> {
         if let Some(order) = self.early.pop_front() {
             return Ok(Some(order));
         }
@@ -363,7 +365,8 @@ impl InProcess {
         };
         match order {
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Ok(Order::Cancel | Order::Abort) | Err(RecvTimeoutError::Disconnected) => {
+            Ok(SessionOrder::Cancel | SessionOrder::Abort)
+            | Err(RecvTimeoutError::Disconnected) => {
                 self.cancelled = true;
                 Err(RequestError::Cancelled)
             }
@@ -372,26 +375,32 @@ impl InProcess {
     }
 
     /// Blocks until the question that is shown has been answered.
-    fn answer(&mut self, deadline: Option<Instant>) -> Result<Option<Answered>, RequestError> {
+    fn answer(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<Option<QuestionResult>, RequestError> {
         let asked = Instant::now();
         let answer = self.next_answer(deadline);
         self.waited += asked.elapsed();
         answer
     }
 
-    fn next_answer(&mut self, deadline: Option<Instant>) -> Result<Option<Answered>, RequestError> {
+    fn next_answer(
+        &mut self,
+        deadline: Option<Instant>,
+    ) -> Result<Option<QuestionResult>, RequestError> {
         while let Some(order) = self.order(deadline)? {
             match order {
-                Order::Apply(applied) => match applied.given {
-                    Given::Answer(number) if self.seat.board.asks(number) => {
+                SessionOrder::Apply(applied) => match applied.given {
+                    InputPurpose::Answer(number) if self.seat.board.asks(number) => {
                         return Ok(Some(Ok(applied.input)));
                     }
                     // An answer to an earlier question.
-                    Given::Answer(_) => {}
+                    InputPurpose::Answer(_) => {}
                     // It came before the question. It is no answer, and waits until input is asked for.
-                    Given::Input => self.inputs.push_back(applied),
+                    InputPurpose::Input => self.inputs.push_back(applied),
                 },
-                Order::Decline(number, why) if self.seat.board.asks(number) => {
+                SessionOrder::Decline(number, why) if self.seat.board.asks(number) => {
                     return Ok(Some(Err(why)));
                 }
                 _ => {}
@@ -417,7 +426,7 @@ impl InProcess {
                 return Ok(Some(applied.input));
             }
             match self.order(deadline)? {
-                Some(Order::Apply(applied)) if applied.given == Given::Input => {
+                Some(SessionOrder::Apply(applied)) if applied.given == InputPurpose::Input => {
                     self.inputs.push_back(applied);
                 }
                 // Nothing is asked: there is nothing to answer.
@@ -438,16 +447,16 @@ impl InProcess {
             .map(|(_, question)| question.text.clone())
         else {
             return match self.asked {
-                Asked::Somebody => self.input(deadline),
-                Asked::Nobody => {
+                QuestionAudience::Somebody => self.input(deadline),
+                QuestionAudience::Nobody => {
                     self.cancelled = true;
                     Err(RequestError::Cancelled)
                 }
             };
         };
         let answer = match self.asked {
-            Asked::Somebody => self.answer(deadline)?,
-            Asked::Nobody => Some(Err(Unapproved::Unavailable)),
+            QuestionAudience::Somebody => self.answer(deadline)?,
+            QuestionAudience::Nobody => Some(Err(Unapproved::Unavailable)),
         };
         let Some(answer) = answer else {
             return Ok(None);
@@ -474,16 +483,16 @@ impl InProcess {
     /// If it is refused, or the call is given up meanwhile.
     pub fn permitted(
         &mut self,
-        judge: impl FnOnce(&Broker) -> Judged,
+        judge: impl FnOnce(&Broker) -> JudgedRequest,
     ) -> Result<Work, RequestError> {
         let mut judged = judge(&self.seat.plan.broker);
         loop {
             let inquiry = match judged {
-                Judged::Ready(work) => return Ok(work),
-                Judged::Refused(error) => return Err(RequestError::Refused(error)),
-                Judged::Uncovered(inquiry) => inquiry,
+                JudgedRequest::Ready(work) => return Ok(work),
+                JudgedRequest::Refused(error) => return Err(RequestError::Refused(error)),
+                JudgedRequest::Uncovered(inquiry) => inquiry,
             };
-            if self.asked == Asked::Nobody {
+            if self.asked == QuestionAudience::Nobody {
                 let refused = inquiry.deny(Unapproved::Unavailable);
                 return Err(RequestError::Refused(refused));
             }
@@ -503,7 +512,7 @@ impl InProcess {
             }
             judged = match answer {
                 Ok(input) => inquiry.answer(input.as_str().unwrap_or_default()),
-                Err(why) => Judged::Refused(inquiry.deny(why)),
+                Err(why) => JudgedRequest::Refused(inquiry.deny(why)),
             };
         }
     }
@@ -518,7 +527,7 @@ impl InProcess {
         &mut self,
         work: Work,
         limit: Option<Duration>,
-    ) -> Result<Reply<'static>, RequestError> {
+    ) -> Result<VfsReply<'static>, RequestError> {
         let token = work.cancel_token();
         self.seat.board.set_current(Some(token.clone()));
         let result = match limit {
@@ -559,7 +568,7 @@ impl InProcess {
 }
 
 impl Transport for InProcess {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
         self.look_at_orders();
         if self.cancelled {
             return Err(RequestError::Cancelled);
@@ -637,7 +646,7 @@ pub(crate) fn not_answered(question: &str, why: Unapproved) -> ToolError {
 
 /// That a tool asks something else while its question is open: one that waits cannot begin to wait (S-027).
 pub(crate) fn refused_question(open: &Question, asked: &Question) -> Option<ErrorReply> {
-    let is_other = !Status::Waiting.can_become(Status::Waiting) && open != asked;
+    let is_other = !StateName::Waiting.can_become(StateName::Waiting) && open != asked;
     is_other.then(|| {
         ErrorReply::invalid_request(format!(
             "the question `{}` is not asked: `{}` is open, and there is one at a time",

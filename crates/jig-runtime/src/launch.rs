@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use jig_broker::{
-    Commanded, ConfineError, Confined, Discover, ProgramStart, Reach, RunningProgram,
+    CommandedProgram, ConfineError, Confined, Discover, ProgramReach, ProgramStart, RunningProgram,
 };
 use jig_proto::vfs::ToolInput;
 use jig_pty::Pty;
 use jig_sandbox::{
-    Environment, PathRule, PrivateContent, PrivateFile, Profile, Program, Rights, RuleSource,
-    SpawnRequest, Tier, assess, minimal_environment, probe,
+    PathRule, PrivateContent, PrivateFile, Profile, Program, ProgramEnvironment, Rights,
+    RuleSource, SpawnRequest, Tier, assess, minimal_environment, probe,
 };
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -20,7 +20,7 @@ use crate::template::Values;
 use crate::{Delivery, Plan, StartError};
 
 /// The program of a tool, which runs.
-pub(crate) struct Launched {
+pub(crate) struct LaunchedProgram {
     pub(crate) program: RunningProgram,
     /// The warnings of its plan and of its confinement.
     pub(crate) warnings: Vec<String>,
@@ -43,23 +43,23 @@ pub fn unreached_in_words(ports: &[u16]) -> String {
 pub(crate) fn launch(
     plan: &Plan,
     input: &ToolInput,
-    reach: Reach,
+    reach: ProgramReach,
     observe: bool,
     prepare: impl FnOnce(&mut SpawnRequest),
-) -> Result<Launched, StartError> {
+) -> Result<LaunchedProgram, StartError> {
     let command = plan.command.as_ref().ok_or(StartError::NoCommand)?;
     let values = Values::new(input, &plan.context, plan.stateful, None);
     let program = command.program(&values)?;
     let literals = command.literals();
     let first = literals.first().and_then(|word| word.to_str());
-    let commanded = Commanded {
+    let commanded = CommandedProgram {
         program: program.clone().into(),
         toolchain: first.filter(|word| word.starts_with('+')).map(Into::into),
         literals,
         overlays: plan.overlays.clone(),
         observe,
         discover: Discover::OfProgram,
-        ..Commanded::default()
+        ..CommandedProgram::default()
     };
     let mut confined = match plan.broker.confine(&commanded, command.root(), reach) {
         Ok(confined) => Some(confined),
@@ -67,7 +67,7 @@ pub(crate) fn launch(
         Err(error) => return Err(StartError::Confine(error)),
     };
     if let Some(confined) = &mut confined
-        && reach == Reach::Workspace
+        && reach == ProgramReach::Workspace
     {
         let guarded = plan.broker.guard_commands(confined);
         guarded.map_err(StartError::Confine)?;
@@ -112,7 +112,7 @@ pub(crate) fn launch(
     let program = plan.broker.start(start)?;
     let mut warnings = plan.warnings.clone();
     warnings.extend(program.warnings());
-    Ok(Launched {
+    Ok(LaunchedProgram {
         program,
         warnings,
         terminal: None,
@@ -121,7 +121,7 @@ pub(crate) fn launch(
 
 /// Has the values of the host's variables that rules grant to the program left out of what it says: they
 /// are for its use, not for transcripts.
-fn keep_secret(plan: &Plan, env: &Environment) {
+fn keep_secret(plan: &Plan, env: &ProgramEnvironment) {
     let rules = plan.context.access.iter().flat_map(|access| &access.env);
     let granted: Vec<&str> = rules
         .filter(|rule| rule.read)

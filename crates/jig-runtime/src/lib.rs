@@ -36,24 +36,24 @@ mod vfs;
 mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
-pub use command::{CommandLine, Word, command_shown};
-pub use in_process::{InProcess, Put, in_process, in_this_thread};
-pub use jig_pty::{Cut, Size};
+pub use command::{CommandLine, CommandWord, command_shown};
+pub use in_process::{InProcess, OptionalAnswer, in_process, in_this_thread};
+pub use jig_pty::{CutSide, Size};
 pub use launch::unreached_in_words;
-pub use limits::{Reached, RunLimits};
+pub use limits::{ReachedLimit, RunLimits};
 pub use plain_text::plain_bytes;
 pub use plan::{Component, ComponentSource, Delivery, LentThread, Mount, Plan, Timing, Tracer};
 pub use registry::{
-    Await, Counts, HandleError, HandleInfo, HandleLimits, HandleNumbers, HandleOptions, Handles,
-    Leftover, Notices, Pending, Reserved, UnknownHandles, leftovers,
+    Await, HandleCounts, HandleError, HandleInfo, HandleLimits, HandleNumbers, HandleOptions,
+    Handles, Leftover, NoticeOptions, PendingQuestion, ReservedHandle, UnknownHandles, leftovers,
 };
-pub use server::{Mark, ServerPlan, ServerProcess};
-pub use session::{ApplyError, AskedBy, Look, Output, Painted, Session, Update};
+pub use server::{ServerMark, ServerPlan, ServerProcess};
+pub use session::{ApplyError, AskedBy, OutputLook, PaintedScreen, Session, SessionOutput, Update};
 pub use stdio::{NO_OUTPUT, StdioRuntime};
 pub use template::TemplateError;
 pub use vfs::VfsRuntime;
 
-use jig_broker::ProgramError;
+use jig_broker::ProgramStartError;
 use jig_proto::hint;
 use jig_sandbox::{ArgumentSizes, SpawnError};
 
@@ -111,11 +111,13 @@ impl From<SpawnError> for StartError {
     }
 }
 
-impl From<ProgramError> for StartError {
-    fn from(error: ProgramError) -> Self {
+impl From<ProgramStartError> for StartError {
+    fn from(error: ProgramStartError) -> Self {
         match error {
-            ProgramError::Spawn(error) => error.into(),
-            ProgramError::Network(error) | ProgramError::Door(error) => StartError::Setup(error),
+            ProgramStartError::Spawn(error) => error.into(),
+            ProgramStartError::Network(error) | ProgramStartError::Door(error) => {
+                StartError::Setup(error)
+            }
             error => StartError::Setup(std::io::Error::other(error)),
         }
     }

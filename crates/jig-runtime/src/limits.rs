@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jig_broker::limit_denial;
 use jig_proto::Denial;
-use jig_sandbox::{Bytes, Child, Exit, Limit, Limits};
+use jig_sandbox::{ByteSize, Child, Exit, ProcessLimit, ProcessLimits};
 
 #[cfg(test)]
 mod tests;
@@ -18,16 +18,16 @@ pub struct RunLimits {
     /// How many bytes it may print, on both streams together.
     pub output: Option<u64>,
     /// What its processes may use together.
-    pub tree: Limits,
+    pub tree: ProcessLimits,
 }
 
-/// Half an hour, 64 MiB of output, and [`Limits::ROOMY`].
+/// Half an hour, 64 MiB of output, and [`ProcessLimits::ROOMY`].
 impl Default for RunLimits {
     fn default() -> Self {
         Self {
             time: Some(Duration::from_secs(30 * 60)),
             output: Some(64 << 20),
-            tree: Limits::ROOMY,
+            tree: ProcessLimits::ROOMY,
         }
     }
 }
@@ -35,7 +35,7 @@ impl Default for RunLimits {
 /// A limit that a run came up against, with its height.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reached {
+pub enum ReachedLimit {
     /// It took longer than that, and was ended.
     Time(Duration),
     /// It printed more bytes than that, and was ended.
@@ -50,16 +50,16 @@ pub enum Reached {
     FileSize(u64),
 }
 
-impl Reached {
+impl ReachedLimit {
     /// What a child that has ended came up against, so far as the sandbox noticed.
-    pub(crate) fn by(child: &Child, limits: &Limits) -> Vec<Self> {
+    pub(crate) fn by(child: &Child, limits: &ProcessLimits) -> Vec<Self> {
         let reached = child.reached().into_iter();
         reached
             .filter_map(|limit| match limit {
-                Limit::Tasks => limits.tasks.map(Self::Tasks),
-                Limit::Memory => limits.memory.map(Self::Memory),
-                Limit::Descriptors => limits.descriptors.map(Self::Descriptors),
-                Limit::FileSize => limits.file_size.map(Self::FileSize),
+                ProcessLimit::Tasks => limits.tasks.map(Self::Tasks),
+                ProcessLimit::Memory => limits.memory.map(Self::Memory),
+                ProcessLimit::Descriptors => limits.descriptors.map(Self::Descriptors),
+                ProcessLimit::FileSize => limits.file_size.map(Self::FileSize),
                 _ => None,
             })
             .collect()
@@ -67,7 +67,7 @@ impl Reached {
 
     /// What a program that failed says it came up against. What it survives for a moment only is not noticed
     /// by looking at it now and then.
-    pub(crate) fn told_by(said: &str, limits: &Limits) -> Vec<Self> {
+    pub(crate) fn told_by(said: &str, limits: &ProcessLimits) -> Vec<Self> {
         let says = |words: &[&str]| words.iter().any(|words| said.contains(words));
         let no_fork = says(&["fork", "thread"]) && says(&["Resource temporarily unavailable"]);
         let descriptors = limits.descriptors.map(Self::Descriptors);
@@ -118,22 +118,22 @@ impl Reached {
 }
 
 /// `ran longer than 30m and was ended`, to follow the name of a tool.
-impl fmt::Display for Reached {
+impl fmt::Display for ReachedLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Time(time) => write!(f, "ran longer than {} and was ended", Spell(time)),
-            Self::Output(bytes) => write!(f, "printed more than {} and was ended", Bytes(bytes)),
-            Self::Memory(bytes) => f.write_str(&Limit::Memory.told(bytes)),
-            Self::Tasks(count) => f.write_str(&Limit::Tasks.told(count)),
-            Self::Descriptors(count) => f.write_str(&Limit::Descriptors.told(count)),
-            Self::FileSize(bytes) => f.write_str(&Limit::FileSize.told(bytes)),
+            Self::Time(time) => write!(f, "ran longer than {} and was ended", LimitSpelling(time)),
+            Self::Output(bytes) => write!(f, "printed more than {} and was ended", ByteSize(bytes)),
+            Self::Memory(bytes) => f.write_str(&ProcessLimit::Memory.told(bytes)),
+            Self::Tasks(count) => f.write_str(&ProcessLimit::Tasks.told(count)),
+            Self::Descriptors(count) => f.write_str(&ProcessLimit::Descriptors.told(count)),
+            Self::FileSize(bytes) => f.write_str(&ProcessLimit::FileSize.told(bytes)),
         }
     }
 }
 
 /// A number of bytes as the configuration has it: `"64MiB"`.
 fn written_bytes(bytes: u64) -> String {
-    match Bytes(bytes).to_string().split_once(' ') {
+    match ByteSize(bytes).to_string().split_once(' ') {
         Some((count, unit)) if unit != "bytes" => format!("\"{count}{unit}\""),
         _ => bytes.to_string(),
     }
@@ -151,9 +151,9 @@ fn written_time(time: Duration) -> String {
 }
 
 /// `1h 30m`, `2s`, `150ms`.
-struct Spell(Duration);
+struct LimitSpelling(Duration);
 
-impl fmt::Display for Spell {
+impl fmt::Display for LimitSpelling {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, milliseconds) = (self.0.as_secs(), self.0.subsec_millis());
         let parts = [

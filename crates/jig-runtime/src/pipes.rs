@@ -8,7 +8,7 @@ use jig_broker::ProgramStreams;
 use jig_sandbox::set_nonblocking;
 
 /// The three pipes. One that has ended is `None`.
-pub(crate) struct Pipes {
+pub(crate) struct ToolPipes {
     pub(crate) stdin: Option<PipeWriter>,
     pub(crate) stdout: Option<PipeReader>,
     pub(crate) stderr: Option<PipeReader>,
@@ -22,12 +22,12 @@ pub(crate) struct Pipes {
 
 /// One of the two streams that a program writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub(crate) enum ProgramStream {
     Output,
     Errors,
 }
 
-impl Pipes {
+impl ToolPipes {
     pub(crate) fn new(streams: ProgramStreams) -> io::Result<Self> {
         let ProgramStreams {
             stdin,
@@ -99,12 +99,12 @@ impl Pipes {
     /// Reads what is there of one stream; `None` if there is nothing now.
     pub(crate) fn read_stream<'b>(
         &mut self,
-        stream: Stream,
+        stream: ProgramStream,
         buffer: &'b mut [u8],
     ) -> Option<&'b [u8]> {
         let pipe = match stream {
-            Stream::Output => &mut self.stdout,
-            Stream::Errors => &mut self.stderr,
+            ProgramStream::Output => &mut self.stdout,
+            ProgramStream::Errors => &mut self.stderr,
         };
         let count = read_some(pipe, buffer)?;
         Some(&buffer[..count])

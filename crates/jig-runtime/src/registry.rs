@@ -47,21 +47,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jig_broker::{CancelToken, Unapproved};
-use jig_proto::{Fetch, HandleId, HandleReport, Notice, Status, ToolError};
+use jig_proto::{Fetch, HandleId, HandleReport, Notice, StateName, ToolError};
 use serde_json::Value;
 
-pub use entry::Pending;
-use entry::{Addressee, Entry, Reported, Telling};
-use error::Ended;
+pub use entry::PendingQuestion;
+use entry::{HandleEntry, InputAddressee, LastReport, ReportMode};
+use error::HandleEnd;
 pub use error::{HandleError, UnknownHandles};
-pub use info::{Counts, HandleInfo};
-use journal::Journal;
+pub use info::{HandleCounts, HandleInfo};
+use journal::HandleJournal;
 pub use journal::leftovers;
 pub use leftover::Leftover;
-pub use options::{HandleLimits, HandleNumbers, HandleOptions, Notices};
-pub use reserved_id::Reserved;
-use table::Table;
-use wakeups::News;
+pub use options::{HandleLimits, HandleNumbers, HandleOptions, NoticeOptions};
+pub use reserved_id::ReservedHandle;
+use table::HandleTable;
+use wakeups::ChangeCounter;
 
 use crate::session::{ApplyError, Session, Update};
 
@@ -71,16 +71,16 @@ use crate::session::{ApplyError, Session, Update};
 /// [`end`](Self::end) gives them time.
 #[derive(Debug, Default)]
 pub struct Handles {
-    shared: Arc<Shared>,
+    shared: Arc<RegistryState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    table: Mutex<Table>,
+struct RegistryState {
+    table: Mutex<HandleTable>,
     /// Moves on when a tool begins to wait or stops.
-    news: Arc<News>,
+    news: Arc<ChangeCounter>,
     limits: HandleLimits,
-    journal: Option<Journal>,
+    journal: Option<HandleJournal>,
 }
 
 /// How many of some handles are waited for.
@@ -96,9 +96,9 @@ impl Handles {
     /// Without handles, within these limits.
     pub fn new(limits: HandleLimits) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(RegistryState {
                 limits,
-                ..Shared::default()
+                ..RegistryState::default()
             }),
         }
     }
@@ -113,10 +113,10 @@ impl Handles {
     /// If the directory is not there and cannot be made.
     pub fn with_journal(limits: HandleLimits, directory: &Path) -> io::Result<Self> {
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(RegistryState {
                 limits,
-                journal: Some(Journal::in_directory(directory)?),
-                ..Shared::default()
+                journal: Some(HandleJournal::in_directory(directory)?),
+                ..RegistryState::default()
             }),
         })
     }
@@ -138,10 +138,10 @@ impl Handles {
         id: Option<HandleId>,
         tool: &str,
         options: HandleOptions,
-    ) -> Result<Reserved, HandleError> {
+    ) -> Result<ReservedHandle, HandleError> {
         let limit = self.shared.limits.live;
         let id = self.shared.lock().reserve(id, tool, limit)?;
-        Ok(Reserved {
+        Ok(ReservedHandle {
             shared: Arc::clone(&self.shared),
             id,
             tool: tool.to_owned(),
@@ -221,14 +221,14 @@ impl Handles {
         // it is told all the same.
         let seq = session.seq();
         let (number, applied) = match entry.addressee() {
-            Addressee::Policy => return Err(HandleError::PolicyAsks { id: id.clone() }),
-            Addressee::Question(number) => (
+            InputAddressee::Policy => return Err(HandleError::PolicyAsks { id: id.clone() }),
+            InputAddressee::Question(number) => (
                 number,
                 entry.answer(number, || session.apply(number, input)),
             ),
-            Addressee::Tool(number) => (number, session.apply(number, input)),
-            Addressee::Unread => return Err(HandleError::Asks { id: id.clone() }),
-            Addressee::Nobody => return Err(HandleError::Answered { id: id.clone() }),
+            InputAddressee::Tool(number) => (number, session.apply(number, input)),
+            InputAddressee::Unread => return Err(HandleError::Asks { id: id.clone() }),
+            InputAddressee::Nobody => return Err(HandleError::Answered { id: id.clone() }),
         };
         match applied {
             Ok(()) => entry.note_answered(number),
@@ -270,8 +270,8 @@ impl Handles {
             }
         }
         let usual = self.shared.limits.max_bytes;
-        let reported = entry.report(&Fetch::default(), usual, Telling::TellLast);
-        self.shared.finish(&entry, Ended::Aborted);
+        let reported = entry.report(&Fetch::default(), usual, ReportMode::TellLast);
+        self.shared.finish(&entry, HandleEnd::Aborted);
         Ok(reported.report)
     }
 
@@ -292,7 +292,7 @@ impl Handles {
     }
 
     /// The question that a handle waits for, the tool's or the policy's.
-    pub fn question(&self, id: &HandleId) -> Option<Pending> {
+    pub fn question(&self, id: &HandleId) -> Option<PendingQuestion> {
         self.entry(id).ok()?.question()
     }
 
@@ -387,7 +387,7 @@ impl Handles {
         mode: Await,
         timeout: Option<Duration>,
         cancel: Option<&CancelToken>,
-    ) -> Result<Vec<Arc<Entry>>, HandleError> {
+    ) -> Result<Vec<Arc<HandleEntry>>, HandleError> {
         let mut known = HashSet::new();
         let once: Vec<&HandleId> = ids.iter().filter(|id| known.insert(*id)).collect();
         let entries = self.shared.lock().find_all(&once)?;
@@ -466,7 +466,7 @@ impl Handles {
     }
 
     /// How many handles there are.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> HandleCounts {
         self.shared.lock().counts()
     }
 
@@ -490,17 +490,17 @@ impl Handles {
             ends(entry, deadline);
         }
         for entry in ended.into_iter().chain(running) {
-            self.shared.finish(entry, Ended::Turn);
+            self.shared.finish(entry, HandleEnd::Turn);
         }
         // Also of those that have not stopped, nobody will hear more.
         self.shared.news.came();
     }
 
-    fn entry(&self, id: &HandleId) -> Result<Arc<Entry>, HandleError> {
+    fn entry(&self, id: &HandleId) -> Result<Arc<HandleEntry>, HandleError> {
         self.shared.lock().find(id)
     }
 
-    fn entry_of(&self, tool: &str, id: &HandleId) -> Result<Arc<Entry>, HandleError> {
+    fn entry_of(&self, tool: &str, id: &HandleId) -> Result<Arc<HandleEntry>, HandleError> {
         let entry = self.entry(id)?;
         if entry.tool != tool {
             return Err(HandleError::OtherTool {
@@ -513,35 +513,35 @@ impl Handles {
     }
 }
 
-impl Shared {
+impl RegistryState {
     /// Tells where a handle stands. Its end is the end of the handle, unless there is more to show.
     fn tell(
         &self,
-        entry: &Arc<Entry>,
+        entry: &Arc<HandleEntry>,
         fetch: &Fetch,
         cancel: Option<&CancelToken>,
     ) -> HandleReport {
         // A session may learn of its process a moment after it has started.
         self.note_process(entry);
         let telling = match cancel.is_some_and(CancelToken::is_cancelled) {
-            true => Telling::Peek,
-            false => Telling::Tell,
+            true => ReportMode::Peek,
+            false => ReportMode::Tell,
         };
-        let Reported { report, is_last } = entry.report(fetch, self.limits.max_bytes, telling);
+        let LastReport { report, is_last } = entry.report(fetch, self.limits.max_bytes, telling);
         if is_last {
-            self.finish(entry, Ended::Told);
+            self.finish(entry, HandleEnd::Told);
         }
         report
     }
 
     /// Removes a handle whose tool has stopped.
-    fn finish(&self, entry: &Arc<Entry>, ended: Ended) {
+    fn finish(&self, entry: &Arc<HandleEntry>, ended: HandleEnd) {
         self.lock().remove(entry, ended);
         self.after_stop(entry);
     }
 
     /// Takes note that a tool has stopped.
-    fn note_stopped(&self, entry: &Arc<Entry>) {
+    fn note_stopped(&self, entry: &Arc<HandleEntry>) {
         let weight = entry.session.weight();
         let dropped = self.lock().note_stopped(entry, weight, &self.limits);
         // Their sessions go here, where nothing is locked.
@@ -549,14 +549,14 @@ impl Shared {
         self.after_stop(entry);
     }
 
-    fn after_stop(&self, entry: &Entry) {
+    fn after_stop(&self, entry: &HandleEntry) {
         if let Some(journal) = &self.journal {
             journal.remove(entry.number);
         }
     }
 
     /// Notes the process of a tool in the journal, if it is not there yet.
-    fn note_process(&self, entry: &Entry) {
+    fn note_process(&self, entry: &HandleEntry) {
         let Some(journal) = &self.journal else {
             return;
         };
@@ -565,24 +565,24 @@ impl Shared {
         {
             journal.add(entry.number, &entry.id, &entry.tool, pid);
             // It may have stopped, and have been removed, in between.
-            if entry.session.state().state.status() == Status::Stopped {
+            if entry.session.state().state.status() == StateName::Stopped {
                 journal.remove(entry.number);
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, HandleTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Waits until a tool has stopped.
-fn ends(entry: &Entry, deadline: Instant) -> bool {
+fn ends(entry: &HandleEntry, deadline: Instant) -> bool {
     let mut seen = 0;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let update = entry.session.wait(seen, Some(left));
-        if update.state.status() == Status::Stopped {
+        if update.state.status() == StateName::Stopped {
             return true;
         }
         if left.is_zero() {

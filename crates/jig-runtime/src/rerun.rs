@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use jig_proto::{Question, ToolError};
 
 use crate::in_process::not_answered;
-use crate::session::{Applied, Board, Given, Order};
+use crate::session::{ApplyOrder, InputPurpose, SessionBoard, SessionOrder};
 use crate::{ApplyError, StartError};
 
 /// Blocks until the question that is shown has been answered. No program runs meanwhile.
@@ -15,23 +15,23 @@ use crate::{ApplyError, StartError};
 ///
 /// If nobody answers it, or the call is given up.
 pub(crate) fn answer(
-    orders: &Receiver<Order>,
-    board: &Board,
+    orders: &Receiver<SessionOrder>,
+    board: &SessionBoard,
     question: &Question,
-) -> Result<Applied, ToolError> {
+) -> Result<ApplyOrder, ToolError> {
     loop {
         match orders.recv() {
-            Ok(Order::Apply(applied)) => match applied.given {
-                Given::Answer(number) if board.asks(number) => return Ok(applied),
+            Ok(SessionOrder::Apply(applied)) => match applied.given {
+                InputPurpose::Answer(number) if board.asks(number) => return Ok(applied),
                 // An answer to an earlier question, or input of a run that is over.
                 _ => applied.reply(Err(ApplyError::Changed)),
             },
-            Ok(Order::Decline(number, why)) if board.asks(number) => {
+            Ok(SessionOrder::Decline(number, why)) if board.asks(number) => {
                 return Err(not_answered(&question.text, why));
             }
-            Ok(Order::Decline(..)) => {}
-            Ok(Order::Cancel) => return Err(ToolError::new(CANCELLED)),
-            Ok(Order::Abort) | Err(_) => return Err(ToolError::new(ABORTED)),
+            Ok(SessionOrder::Decline(..)) => {}
+            Ok(SessionOrder::Cancel) => return Err(ToolError::new(CANCELLED)),
+            Ok(SessionOrder::Abort) | Err(_) => return Err(ToolError::new(ABORTED)),
         }
     }
 }

@@ -17,14 +17,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use jig_broker::{Broker, ProgramStreams, Reach, RunRecord, Scrubber};
+use jig_broker::{Broker, ProgramReach, ProgramStreams, RunRecord, Scrubber};
 use jig_proto::Denial;
-use jig_sandbox::{Child, Exit, Interest, Limits, Stdio, Waker, poll, set_nonblocking};
+use jig_sandbox::{Child, Exit, Interest, ProcessLimits, Stdio, Waker, poll, set_nonblocking};
 
-use self::refusals::Refused;
-use self::standard_error::Errors;
-use crate::launch::{Launched, launch};
-use crate::{Plan, Reached, StartError, plain_bytes};
+use self::refusals::ServerRefusals;
+use self::standard_error::ServerStderr;
+use crate::launch::{LaunchedProgram, launch};
+use crate::{Plan, ReachedLimit, StartError, plain_bytes};
 
 /// What a server is started with.
 pub struct ServerPlan {
@@ -50,7 +50,7 @@ impl fmt::Debug for ServerPlan {
 /// Every method may be called from any thread. Dropping it kills the whole tree of processes, and returns when
 /// it is gone and cleaned up after, which is a matter of moments, but blocks.
 pub struct ServerProcess {
-    inner: Arc<Inner>,
+    inner: Arc<ServerProcessState>,
     /// The writing end of its standard input and the reading end of its standard output.
     streams: Mutex<Option<(OwnedFd, OwnedFd)>>,
     attendant: Option<JoinHandle<()>>,
@@ -58,7 +58,7 @@ pub struct ServerProcess {
 
 /// A moment in the life of a server, from which on something is asked for. The default is its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct ServerMark {
     /// What was seen in batches up to this one was seen before.
     batch: u64,
     /// How much it had said by then.
@@ -66,15 +66,15 @@ pub struct Mark {
 }
 
 /// What the attendant knows, too.
-struct Inner {
+struct ServerProcessState {
     child: Arc<Child>,
     broker: Broker,
     table: String,
-    limits: Limits,
+    limits: ProcessLimits,
     warnings: Vec<String>,
-    errors: Mutex<Errors>,
-    refused: Refused,
-    life: Mutex<Life>,
+    errors: Mutex<ServerStderr>,
+    refused: ServerRefusals,
+    life: Mutex<ServerLife>,
     over: Condvar,
     waker: Waker,
     /// Its start in the log, until its end is there, too.
@@ -83,7 +83,7 @@ struct Inner {
 
 /// What came of it so far.
 #[derive(Default)]
-struct Life {
+struct ServerLife {
     /// How it ended.
     ended: Option<String>,
     /// Whether somebody here has ended it.
@@ -105,7 +105,7 @@ impl ServerProcess {
         let launched = launch(
             &plan,
             &plan.input,
-            Reach::Workspace,
+            ProgramReach::Workspace,
             plan.observe,
             |request| {
                 request.stdin = Stdio::Piped;
@@ -115,7 +115,7 @@ impl ServerProcess {
                     .extend(env.map(|(name, value)| (name.into(), value.into())));
             },
         )?;
-        let Launched {
+        let LaunchedProgram {
             mut program,
             warnings,
             ..
@@ -135,14 +135,14 @@ impl ServerProcess {
         }
         let broker = plan.broker;
         record.started();
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(ServerProcessState {
             record: Mutex::new(Some(record)),
             child: Arc::clone(program.child()),
             table,
             limits: *program.limits(),
             warnings,
-            errors: Mutex::new(Errors::new(stderr, broker.secrets())),
-            refused: Refused::new(broker.clone(), program),
+            errors: Mutex::new(ServerStderr::new(stderr, broker.secrets())),
+            refused: ServerRefusals::new(broker.clone(), program),
             broker,
             life: Mutex::default(),
             over: Condvar::new(),
@@ -188,7 +188,7 @@ impl ServerProcess {
     }
 
     /// This moment, for [`refused_since`](Self::refused_since). It costs little.
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> ServerMark {
         let said = {
             let mut errors = self.inner.errors();
             errors.read();
@@ -198,7 +198,7 @@ impl ServerProcess {
         if self.inner.refused.has_waiting() {
             self.inner.waker.wake();
         }
-        Mark { batch, said }
+        ServerMark { batch, said }
     }
 
     /// What it was refused since a moment, each once, the most telling first: files and programs, hosts, programs that
@@ -207,7 +207,7 @@ impl ServerProcess {
     ///
     /// Several calls can be under way, and nobody knows for which of them it wanted something: each is told.
     /// A server that was refused something may have done without.
-    pub fn refused_since(&self, mark: &Mark) -> Vec<Denial> {
+    pub fn refused_since(&self, mark: &ServerMark) -> Vec<Denial> {
         let said = {
             let mut errors = self.inner.errors();
             errors.read();
@@ -220,12 +220,12 @@ impl ServerProcess {
     /// during which that happened has failed, whatever the server says. [`refused_since`](Self::refused_since)
     /// tells it, too. It may look at all of the workspace: [`may_have_intruded`](Self::may_have_intruded) says
     /// whether it would.
-    pub fn intruded_since(&self, mark: &Mark) -> Vec<Denial> {
+    pub fn intruded_since(&self, mark: &ServerMark) -> Vec<Denial> {
         self.inner.refused.intruded_since(mark.batch)
     }
 
     /// Whether [`intruded_since`](Self::intruded_since) is worth asking. This costs little, and waits for nothing.
-    pub fn may_have_intruded(&self, mark: &Mark) -> bool {
+    pub fn may_have_intruded(&self, mark: &ServerMark) -> bool {
         self.inner.refused.may_have_intruded(mark.batch)
     }
 
@@ -314,7 +314,7 @@ impl fmt::Debug for ServerProcess {
     }
 }
 
-impl Inner {
+impl ServerProcessState {
     /// Attends to the server until it has ended, and cleans up.
     fn attend(&self) {
         let exit = self.until_exit();
@@ -368,8 +368,8 @@ impl Inner {
             Ok(exit) => exit,
             Err(error) => return format!("cannot be watched any more: {error}"),
         };
-        let reached = Reached::by(&self.child, &self.limits);
-        if let Some(reached) = Reached::deadly(&reached, exit) {
+        let reached = ReachedLimit::by(&self.child, &self.limits);
+        if let Some(reached) = ReachedLimit::deadly(&reached, exit) {
             return format!(
                 "{reached} (`{}.{}` sets the limit)",
                 self.table,
@@ -391,11 +391,11 @@ impl Inner {
         life.ended.is_some()
     }
 
-    fn errors(&self) -> MutexGuard<'_, Errors> {
+    fn errors(&self) -> MutexGuard<'_, ServerStderr> {
         self.errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn life(&self) -> MutexGuard<'_, Life> {
+    fn life(&self) -> MutexGuard<'_, ServerLife> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! [`Session`]: how callers watch and steer a running tool.
 //!
 //! One thread owns each running tool and is the truth about it; it publishes states and output on a
-//! [`Board`]. A [`Session`] reads them and sends [`Order`]s back. A question, the tool's or the
+//! [`SessionBoard`]. A [`Session`] reads them and sends [`SessionOrder`]s back. A question, the tool's or the
 //! policy's, is always the state `waiting`; nothing calls upward to ask.
 
 mod board;
@@ -13,34 +13,34 @@ mod tests;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use jig_broker::{CancelToken, Note, Unapproved};
-use jig_proto::{Status, ToolState};
+use jig_broker::{AuditNote, CancelToken, Unapproved};
+use jig_proto::{StateName, ToolState};
 use jig_pty::{InputError, SendError, Settle};
-use jig_sandbox::{Status as Confinement, Usage};
+use jig_sandbox::{Status as Confinement, TreeUsage};
 use serde_json::Value;
 
-use crate::Reached;
+use crate::ReachedLimit;
 use crate::here::Here;
 
 #[cfg(test)]
-pub(crate) use board::Takes;
-pub(crate) use board::{Board, Setup};
-pub(crate) use orders::{Applied, Given, Order, Orders};
-pub use output::{Look, Output, Painted};
+pub(crate) use board::InputKind;
+pub(crate) use board::{BoardSetup, SessionBoard};
+pub(crate) use orders::{ApplyOrder, InputPurpose, Orders, SessionOrder};
+pub use output::{OutputLook, PaintedScreen, SessionOutput};
 
 /// A running tool.
 ///
 /// Dropping it aborts the tool.
 #[derive(Debug)]
 pub struct Session {
-    board: Arc<Board>,
+    board: Arc<SessionBoard>,
     orders: Orders,
     /// The tool, if it has not begun.
     here: Mutex<Option<Here>>,
 }
 
 impl Session {
-    pub(crate) fn new(board: Arc<Board>, orders: Orders) -> Self {
+    pub(crate) fn new(board: Arc<SessionBoard>, orders: Orders) -> Self {
         if let Some(waker) = orders.waker() {
             board.keep_waker(waker);
         }
@@ -75,7 +75,7 @@ impl Session {
     }
 
     /// Whether the tool runs, waits or has stopped.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> StateName {
         self.board.status()
     }
 
@@ -93,7 +93,7 @@ impl Session {
         self.board.progress(after, until)
     }
 
-    /// How far the output has come. It grows with all that a [`Look`] could show.
+    /// How far the output has come. It grows with all that a [`OutputLook`] could show.
     pub fn seq(&self) -> u64 {
         self.board.seq()
     }
@@ -102,7 +102,7 @@ impl Session {
     ///
     /// Secrets of the call are left out, and for a tool without a terminal so are control sequences. A
     /// session that is not stateful and has no terminal keeps no output: what its state tells is shown.
-    pub fn output(&self, look: &Look) -> Output {
+    pub fn output(&self, look: &OutputLook) -> SessionOutput {
         self.board.output(look)
     }
 
@@ -145,19 +145,19 @@ impl Session {
     ///
     /// If the tool has stopped.
     pub fn decline(&self, seen: u64, why: Unapproved) -> Result<(), ApplyError> {
-        self.order(Order::Decline(seen, why))
+        self.order(SessionOrder::Decline(seen, why))
     }
 
     /// Asks the tool to end, and ends it if it does not.
     pub fn cancel(&self) {
         // A tool that has stopped needs no cancelling.
-        let _ = self.order(Order::Cancel);
+        let _ = self.order(SessionOrder::Cancel);
         self.board.give_up();
     }
 
     /// Ends the tool at once, with everything that it started.
     pub fn abort(&self) {
-        let _ = self.order(Order::Abort);
+        let _ = self.order(SessionOrder::Abort);
         self.board.give_up();
         self.board.kill_processes();
     }
@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// What the processes of the tool use now; `None` if there are none.
-    pub fn usage(&self) -> Option<Usage> {
+    pub fn usage(&self) -> Option<TreeUsage> {
         Some(self.board.child()?.usage())
     }
 
@@ -190,14 +190,14 @@ impl Session {
     }
 
     /// The screen of a tool on a terminal, for a person's own terminal.
-    pub fn painted(&self) -> Option<Painted> {
+    pub fn painted(&self) -> Option<PaintedScreen> {
         self.board.painted()
     }
 
     /// Has `hook` called after every change of the state, with where the tool stands then; output alone is
     /// no change. It is called by the thread that owns the tool, which waits for it. Changes before this are
     /// not told; a second hook takes the place of the first.
-    pub fn on_status(&self, hook: impl Fn(Status) + Send + Sync + 'static) {
+    pub fn on_status(&self, hook: impl Fn(StateName) + Send + Sync + 'static) {
         self.board.set_hook(Arc::new(hook));
     }
 
@@ -207,12 +207,12 @@ impl Session {
     }
 
     /// The limits that the tool came up against, so far as that is known by now.
-    pub fn reached(&self) -> Vec<Reached> {
+    pub fn reached(&self) -> Vec<ReachedLimit> {
         self.board.all_reached()
     }
 
     /// Writes a line about the tool to the log, if its start is there: who answered its question, for example.
-    pub fn note(&self, note: Note) {
+    pub fn note(&self, note: AuditNote) {
         self.board.write_note(note);
     }
 
@@ -226,8 +226,8 @@ impl Session {
         self.board.notes_after(count)
     }
 
-    fn order(&self, order: Order) -> Result<(), ApplyError> {
-        if self.status() == Status::Stopped {
+    fn order(&self, order: SessionOrder) -> Result<(), ApplyError> {
+        if self.status() == StateName::Stopped {
             return Err(ApplyError::NotRunning);
         }
         self.orders.send(order)

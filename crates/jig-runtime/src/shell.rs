@@ -9,12 +9,12 @@ mod tests;
 
 /// A script and the values that its variables hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Script {
+pub(crate) struct BoundScript {
     pub(crate) text: String,
     pub(crate) values: Vec<String>,
 }
 
-impl Script {
+impl BoundScript {
     /// A script without values.
     pub(crate) fn plain(text: String) -> Self {
         Self {
@@ -81,7 +81,7 @@ pub(crate) fn quote(text: &str) -> String {
 /// Puts a variable in each place, in the quotes that it needs there.
 fn with_variables(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut within = Within::default();
+    let mut within = ScriptContext::default();
     let mut pieces = text.split(PLACE);
     let first = pieces.next().unwrap_or_default();
     within.read(first);
@@ -89,9 +89,9 @@ fn with_variables(text: &str) -> String {
     while let Some(number) = pieces.next() {
         let variable = format!("${{jig_{number}}}");
         match within.quotes() {
-            Quotes::None => out.extend(["\"", &variable, "\""]),
-            Quotes::Double => out.push_str(&variable),
-            Quotes::Single => out.extend(["'\"", &variable, "\"'"]),
+            ShellQuotes::None => out.extend(["\"", &variable, "\""]),
+            ShellQuotes::Double => out.push_str(&variable),
+            ShellQuotes::Single => out.extend(["'\"", &variable, "\"'"]),
         }
         within.has_word = true;
         let text = pieces.next().unwrap_or_default();
@@ -102,7 +102,7 @@ fn with_variables(text: &str) -> String {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quotes {
+enum ShellQuotes {
     None,
     Double,
     Single,
@@ -112,9 +112,9 @@ enum Quotes {
 /// takes the body of a here-document for code. A mistake here can split a value into words; it cannot
 /// make it code.
 #[derive(Debug, Default)]
-struct Within {
+struct ScriptContext {
     /// What was opened and not closed, innermost last.
-    open: Vec<Open>,
+    open: Vec<ShellNesting>,
     is_comment: bool,
     is_escaped: bool,
     /// Whether the next character continues a word: `#` begins a comment only elsewhere.
@@ -122,7 +122,7 @@ struct Within {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum ShellNesting {
     Single,
     Double,
     /// `(`, also that of `$(`.
@@ -130,12 +130,12 @@ enum Open {
     Backtick,
 }
 
-impl Within {
-    fn quotes(&self) -> Quotes {
+impl ScriptContext {
+    fn quotes(&self) -> ShellQuotes {
         match self.open.last() {
-            Some(Open::Single) => Quotes::Single,
-            Some(Open::Double) => Quotes::Double,
-            _ => Quotes::None,
+            Some(ShellNesting::Single) => ShellQuotes::Single,
+            Some(ShellNesting::Double) => ShellQuotes::Double,
+            _ => ShellQuotes::None,
         }
     }
 
@@ -159,23 +159,23 @@ impl Within {
         }
         let innermost = self.open.last().copied();
         match (innermost, c) {
-            (Some(Open::Single), '\'') | (Some(Open::Double), '"') => {
+            (Some(ShellNesting::Single), '\'') | (Some(ShellNesting::Double), '"') => {
                 self.open.pop();
             }
-            (Some(Open::Single), _) => {}
+            (Some(ShellNesting::Single), _) => {}
             (_, '\\') => self.is_escaped = true,
-            (Some(Open::Backtick), '`') => {
+            (Some(ShellNesting::Backtick), '`') => {
                 self.open.pop();
             }
-            (_, '`') => self.open.push(Open::Backtick),
-            (Some(Open::Double), '(') if previous == Some('$') => {
-                self.open.push(Open::Parenthesis);
+            (_, '`') => self.open.push(ShellNesting::Backtick),
+            (Some(ShellNesting::Double), '(') if previous == Some('$') => {
+                self.open.push(ShellNesting::Parenthesis);
             }
-            (Some(Open::Double), _) => {}
-            (_, '\'') => self.open.push(Open::Single),
-            (_, '"') => self.open.push(Open::Double),
-            (_, '(') => self.open.push(Open::Parenthesis),
-            (Some(Open::Parenthesis), ')') => {
+            (Some(ShellNesting::Double), _) => {}
+            (_, '\'') => self.open.push(ShellNesting::Single),
+            (_, '"') => self.open.push(ShellNesting::Double),
+            (_, '(') => self.open.push(ShellNesting::Parenthesis),
+            (Some(ShellNesting::Parenthesis), ')') => {
                 self.open.pop();
             }
             (_, '#') if !self.has_word => self.is_comment = true,

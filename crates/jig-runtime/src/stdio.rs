@@ -1,6 +1,6 @@
 //! The stdio runtime: a program that gets its call when it starts and prints its result.
 //!
-//! Start at [`StdioRuntime`]. One thread, the [`Driver`](driver::Driver), owns the program and reads what
+//! Start at [`StdioRuntime`]. One thread, the [`StdioDriver`](driver::StdioDriver), owns the program and reads what
 //! it prints; [`outcome`] makes a state of that. A program that asks has ended: the answer starts it again,
 //! with all that was answered so far.
 //!
@@ -24,7 +24,7 @@ use jig_sandbox::Waker;
 
 pub use self::outcome::NO_OUTPUT;
 
-use crate::session::{Board, Orders, Setup};
+use crate::session::{BoardSetup, Orders, SessionBoard};
 use crate::{Delivery, Plan, Runtime, Session, StartError};
 
 /// Runs programs that print their result.
@@ -40,10 +40,10 @@ impl Runtime for StdioRuntime {
         let run = driver::launch(&plan, &plan.input, false)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let setup = Setup::of_console(&plan, Some(run.program.child().status.clone()));
-        let board = Board::new(setup.recorded(Some(record)));
+        let setup = BoardSetup::of_console(&plan, Some(run.program.child().status.clone()));
+        let board = SessionBoard::new(setup.recorded(Some(record)));
         board.set_child(run.program.child());
-        let driver = driver::Driver {
+        let driver = driver::StdioDriver {
             input: plan.input.clone(),
             plan,
             board: board.clone(),

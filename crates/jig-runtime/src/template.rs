@@ -7,7 +7,7 @@ use jig_proto::vfs::ToolInput;
 use minijinja::value::ValueKind;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 
-use crate::shell::{self, Script};
+use crate::shell::{self, BoundScript};
 
 #[cfg(test)]
 mod tests;
@@ -52,7 +52,7 @@ impl Values {
     }
 
     /// Fills a script in. The values stay apart from its text.
-    pub(crate) fn fill_script(&self, script: &str) -> Result<Script, TemplateError> {
+    pub(crate) fn fill_script(&self, script: &str) -> Result<BoundScript, TemplateError> {
         if script.contains(shell::PLACE) {
             return Err(TemplateError {
                 word: script.to_owned(),
@@ -72,7 +72,7 @@ impl Values {
         });
         let filled = self.render(&environment, script)?;
         let values = std::mem::take(&mut *values.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Script::of_places(&filled, values))
+        Ok(BoundScript::of_places(&filled, values))
     }
 
     fn render(&self, environment: &Environment<'_>, word: &str) -> Result<String, TemplateError> {

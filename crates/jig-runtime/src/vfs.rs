@@ -1,6 +1,6 @@
 //! The VFS runtime: a program that asks for everything over its standard streams.
 //!
-//! Start at [`VfsRuntime`]. One thread, the [`Driver`], owns the program: it waits for
+//! Start at [`VfsRuntime`]. One thread, the [`VfsDriver`], owns the program: it waits for
 //! the pipes, the end of the program, orders and finished work at once, so that neither a full pipe
 //! nor a slow request ever holds up the rest.
 
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread;
 
-use jig_broker::Reach;
+use jig_broker::ProgramReach;
 use jig_proto::vfs::{Capabilities, Init, SessionLimits, host};
 use jig_sandbox::{Stdio, Waker};
 
-use self::descriptors::Descriptors;
-use self::driver::Driver;
-use crate::launch::{Launched, launch};
-use crate::session::{Board, Order, Orders, Setup};
+use self::descriptors::DescriptorSender;
+use self::driver::VfsDriver;
+use crate::launch::{LaunchedProgram, launch};
+use crate::session::{BoardSetup, Orders, SessionBoard, SessionOrder};
 use crate::{Plan, Runtime, Session, StartError};
 
 /// Runs programs that speak the VFS tool protocol.
@@ -34,8 +34,8 @@ impl Runtime for VfsRuntime {
         let (run, descriptors) = start_program(&mut plan)?;
         let waker = Waker::new()?;
         let (orders, received) = Orders::new(Some(waker.clone()));
-        let setup = Setup::of(&plan, Some(run.program.child().status.clone()));
-        let board = Board::new(setup.recorded(Some(record)));
+        let setup = BoardSetup::of(&plan, Some(run.program.child().status.clone()));
+        let board = SessionBoard::new(setup.recorded(Some(record)));
         board.set_broker(plan.broker.clone());
         let driver = driver(plan, run, board.clone(), received, waker, descriptors)?;
         thread::Builder::new()
@@ -46,38 +46,46 @@ impl Runtime for VfsRuntime {
 }
 
 /// Starts the program of a plan, with the way of open files to it.
-fn start_program(plan: &mut Plan) -> Result<(Launched, Option<Descriptors>), StartError> {
-    let passed = match plan.offer.fd_pass.then(Descriptors::pair) {
+fn start_program(
+    plan: &mut Plan,
+) -> Result<(LaunchedProgram, Option<DescriptorSender>), StartError> {
+    let passed = match plan.offer.fd_pass.then(DescriptorSender::pair) {
         Some(Ok(pair)) => Some(pair),
         // The tool reads content instead.
         _ => None,
     };
     plan.offer.fd_pass = passed.is_some();
     let (descriptors, theirs) = passed.unzip();
-    let run = launch(plan, &plan.input, Reach::OwnProgramOnly, false, |request| {
-        request.stdin = Stdio::Piped;
-        if let Some(theirs) = theirs {
-            let number = DESCRIPTORS.to_string().into();
-            request.env.insert(Capabilities::FD_VARIABLE.into(), number);
-            request.descriptors.push((DESCRIPTORS, theirs));
-        }
-    })?;
+    let run = launch(
+        plan,
+        &plan.input,
+        ProgramReach::OwnProgramOnly,
+        false,
+        |request| {
+            request.stdin = Stdio::Piped;
+            if let Some(theirs) = theirs {
+                let number = DESCRIPTORS.to_string().into();
+                request.env.insert(Capabilities::FD_VARIABLE.into(), number);
+                request.descriptors.push((DESCRIPTORS, theirs));
+            }
+        },
+    )?;
     Ok((run, descriptors))
 }
 
 /// What drives a program that was started.
 fn driver(
     plan: Plan,
-    run: Launched,
-    board: Arc<Board>,
-    orders: Receiver<Order>,
+    run: LaunchedProgram,
+    board: Arc<SessionBoard>,
+    orders: Receiver<SessionOrder>,
     waker: Waker,
-    descriptors: Option<Descriptors>,
-) -> io::Result<Driver> {
+    descriptors: Option<DescriptorSender>,
+) -> io::Result<VfsDriver> {
     board.warn(run.warnings.iter().cloned());
     let mut first = Vec::new();
     host::write_init(&mut first, &init(&plan));
-    Driver::new(plan, run, board, orders, waker, first, descriptors)
+    VfsDriver::new(plan, run, board, orders, waker, first, descriptors)
 }
 
 fn init(plan: &Plan) -> Init {

@@ -13,14 +13,14 @@ use std::time::Duration;
 mod tests;
 
 /// What a thread is given to do. It must not unwind.
-type Job = Box<dyn FnOnce() + Send>;
+type WorkerJob = Box<dyn FnOnce() + Send>;
 
 /// The threads that have nothing to do. Whoever takes one out of here gives it a job.
-static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<IdleWorker>> = Mutex::new(Vec::new());
 
-struct Idle {
+struct IdleWorker {
     thread: thread::ThreadId,
-    jobs: Sender<Job>,
+    jobs: Sender<WorkerJob>,
 }
 
 /// Has a thread of its own do something.
@@ -29,7 +29,7 @@ struct Idle {
 ///
 /// If there is no thread to be had.
 pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let mut job: Job = Box::new(job);
+    let mut job: WorkerJob = Box::new(job);
     loop {
         // Not in the condition: the lock would be held while the job is sent.
         let idle = idle().pop();
@@ -52,7 +52,7 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> io::Result<()> {
 }
 
 /// Does one job after the other, until none has come for a while.
-fn stay(jobs: &Sender<Job>, received: &Receiver<Job>) {
+fn stay(jobs: &Sender<WorkerJob>, received: &Receiver<WorkerJob>) {
     let thread = thread::current().id();
     loop {
         {
@@ -61,7 +61,7 @@ fn stay(jobs: &Sender<Job>, received: &Receiver<Job>) {
                 return;
             }
             let jobs = jobs.clone();
-            idle.push(Idle { thread, jobs });
+            idle.push(IdleWorker { thread, jobs });
         }
         let job = match received.recv_timeout(PATIENCE) {
             Ok(job) => job,
@@ -85,7 +85,7 @@ fn stay(jobs: &Sender<Job>, received: &Receiver<Job>) {
     }
 }
 
-fn idle() -> MutexGuard<'static, Vec<Idle>> {
+fn idle() -> MutexGuard<'static, Vec<IdleWorker>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

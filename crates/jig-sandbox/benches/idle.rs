@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jig_sandbox::{
-    Child, Containment, Limits, PathRule, PrivateDirectory, Profile, Program, Rights, RuleSource,
-    SpawnRequest, Stdio, minimal_environment, spawn,
+    Child, Containment, PathRule, PrivateDirectory, ProcessLimits, Profile, Program, Rights,
+    RuleSource, SpawnRequest, Stdio, minimal_environment, spawn,
 };
 
 fn main() {
@@ -48,7 +48,7 @@ fn sleeper(is_confined: bool, containment: Containment) -> SpawnRequest {
     request.env = minimal_environment("/nonexistent".as_ref());
     request.stdout = Stdio::Null;
     request.stderr = Stdio::Null;
-    request.limits = Limits::ROOMY;
+    request.limits = ProcessLimits::ROOMY;
     request.containment = containment;
     request.profile = is_confined.then(|| Arc::new(profile()));
     request

@@ -22,9 +22,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jig_sandbox::{
-    Child, Containment, Gateway, Launch, Limits, Network, PathRule, Pool, PrivateContent,
-    PrivateDirectory, PrivateFile, Profile, Program, Rights, RuleSource, SpawnRequest,
-    Stdio as OurStdio, minimal_environment, spawn,
+    Child, Containment, GatewayProfile, Launch, Network, PathRule, Pool, PrivateContent,
+    PrivateDirectory, PrivateFile, ProcessLimits, Profile, Program, Rights, RuleSource,
+    SpawnRequest, Stdio as OurStdio, minimal_environment, spawn,
 };
 
 use rustix::pty::OpenptFlags;
@@ -51,7 +51,7 @@ fn main() {
         move || {
             let mut request = SpawnRequest::new(program(), &cwd);
             request.env = minimal_environment("/home/tool".as_ref());
-            request.limits = Limits::ROOMY;
+            request.limits = ProcessLimits::ROOMY;
             request.profile = Some(profile.clone());
             let terminal = has_terminal.then(terminal);
             let (_host, tool) = terminal.unzip();
@@ -213,9 +213,9 @@ fn profile(workspace: &Path) -> Profile {
 
 /// The same with rules about the network: what a tool that may talk to one host by https gets.
 fn with_gateway(mut profile: Profile) -> Profile {
-    profile.network = Network::Gateway(Gateway {
+    profile.network = Network::Gateway(GatewayProfile {
         ports: vec![80, 443],
-        ..Gateway::default()
+        ..GatewayProfile::default()
     });
     for (path, text) in [
         ("/etc/hosts", "127.0.0.1 localhost\n"),

@@ -11,7 +11,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::machine::{Machine, Namespaces, Trial};
+use crate::machine::{Machine, Namespaces, ProbeResult};
 
 #[cfg(test)]
 mod tests;
@@ -208,7 +208,7 @@ fn tier(machine: &Machine) -> (Tier, String) {
 /// The first step on the way into namespaces that did not work, if a tool needs it.
 ///
 /// A `/proc` of its own is left out: a tool without one is confined no less.
-fn first_failure(namespaces: &Namespaces) -> Option<(&'static str, Trial)> {
+fn first_failure(namespaces: &Namespaces) -> Option<(&'static str, ProbeResult)> {
     namespaces
         .steps()
         .into_iter()

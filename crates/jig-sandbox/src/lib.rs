@@ -43,17 +43,18 @@ mod sys;
 
 pub use assessment::{Assessment, Finding, Level, Tier, assess};
 pub use machine::{
-    Cgroup, CgroupLayout, Container, Errno, Kernel, Landlock, Machine, Namespaces, Privileges,
-    Seccomp, Surroundings, Sysctls, Trial, Wasm, probe,
+    Cgroup, CgroupLayout, Container, Errno, HostSurroundings, Kernel, Landlock, Machine,
+    Namespaces, Privileges, ProbeResult, Seccomp, Sysctls, Wasm, probe,
 };
 pub use process::{
-    ArgumentSizes, Bytes, Child, Containment, DOOR, Enforcement, Environment, Exit, GatewaySockets,
-    Interest, Launch, Limit, Limits, Observation, Observer, Pool, Program, Ready, Seen, SeenTarget,
-    SpawnError, SpawnRequest, Status, Stdio, Usage, Waker, is_temporary, minimal_environment, poll,
-    seal_descriptors, set_nonblocking, shim, spawn, unchangeable,
+    ArgumentSizes, ByteSize, Child, Containment, DOOR, Enforcement, Exit, GatewaySockets, Interest,
+    Launch, Observation, ObservedAccess, ObservedTarget, Observer, Pool, ProcessLimit,
+    ProcessLimits, Program, ProgramEnvironment, ReadyInterests, SpawnError, SpawnRequest, Status,
+    Stdio, TreeUsage, Waker, is_temporary, minimal_environment, poll, seal_descriptors,
+    set_nonblocking, shim, spawn, unchangeable,
 };
 pub use profile::{
-    Enforce, GATEWAY_V4, Gateway, Layers, NAMES_V4, NAMES_V6, Network, Overlay, PROXY_PORT,
+    Enforce, GATEWAY_V4, GatewayProfile, Layers, NAMES_V4, NAMES_V6, Network, Overlay, PROXY_PORT,
     PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile, Rights, RuleSource,
 };
 pub use sys::{BorrowedDescriptor, Descriptor};

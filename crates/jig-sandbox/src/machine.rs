@@ -41,7 +41,7 @@ pub struct Machine {
     /// Who this process is and what it may do.
     pub privileges: Privileges,
     /// What the process runs inside of.
-    pub surroundings: Surroundings,
+    pub surroundings: HostSurroundings,
     /// What the WebAssembly runtime depends on.
     pub wasm: Wasm,
 }
@@ -110,7 +110,7 @@ impl Kernel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Trial {
+pub enum ProbeResult {
     /// It worked, and where that can be seen, it had its effect.
     Works,
     /// The kernel said no.
@@ -136,37 +136,39 @@ pub enum Trial {
     NotTried,
 }
 
-impl Trial {
+impl ProbeResult {
     /// Whether it worked.
     pub fn works(self) -> bool {
-        self == Trial::Works
+        self == ProbeResult::Works
     }
 
     /// The error, if the kernel said no.
     pub(crate) fn errno(self) -> Option<Errno> {
         match self {
-            Trial::Failed { errno } => Some(errno),
+            ProbeResult::Failed { errno } => Some(errno),
             _ => None,
         }
     }
 }
 
 /// `worked`, `failed with EPERM`: to follow the name of what was tried.
-impl fmt::Display for Trial {
+impl fmt::Display for ProbeResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trial::Works => f.write_str("worked"),
-            Trial::Failed { errno } => write!(f, "failed with {errno}"),
-            Trial::NoEffect => f.write_str("was accepted but had no effect"),
-            Trial::Killed { signal } => write!(f, "got the process killed by signal {signal}"),
-            Trial::TimedOut => f.write_str("hung"),
-            Trial::NoChild { errno } => {
+            ProbeResult::Works => f.write_str("worked"),
+            ProbeResult::Failed { errno } => write!(f, "failed with {errno}"),
+            ProbeResult::NoEffect => f.write_str("was accepted but had no effect"),
+            ProbeResult::Killed { signal } => {
+                write!(f, "got the process killed by signal {signal}")
+            }
+            ProbeResult::TimedOut => f.write_str("hung"),
+            ProbeResult::NoChild { errno } => {
                 write!(
                     f,
                     "could not be tried, because no process could be started ({errno})"
                 )
             }
-            Trial::NotTried => f.write_str("was not tried"),
+            ProbeResult::NotTried => f.write_str("was not tried"),
         }
     }
 }
@@ -229,7 +231,7 @@ pub enum Landlock {
         /// The version of its interface, from 1.
         abi: u32,
         /// Whether a ruleset without rules really kept a process from reading a directory.
-        enforced: Trial,
+        enforced: ProbeResult,
     },
     /// The kernel does not know the call. A filter that answers `ENOSYS` looks the same.
     NotCompiledIn,
@@ -238,7 +240,7 @@ pub enum Landlock {
     /// The call was refused, most often by a container's system-call filter.
     Blocked {
         /// How it was refused.
-        by: Trial,
+        by: ProbeResult,
     },
     /// This system has no Landlock.
     NotThisSystem,
@@ -250,7 +252,7 @@ impl Landlock {
         matches!(
             self,
             Landlock::Available {
-                enforced: Trial::Works,
+                enforced: ProbeResult::Works,
                 ..
             }
         )
@@ -261,17 +263,17 @@ impl Landlock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Seccomp {
     /// Installing a filter that makes one harmless call fail, and seeing it fail.
-    pub filters: Trial,
+    pub filters: ProbeResult,
     /// Whether the kernel knows the action that hands a call over to a supervisor.
-    pub notify: Trial,
+    pub notify: ProbeResult,
     /// Installing a filter with a listener; `EBUSY` where a filter above has one already.
-    pub listener: Trial,
+    pub listener: ProbeResult,
 }
 
 impl Seccomp {
     /// Whether the facility exists but something keeps this process from using it.
     pub fn is_blocked(&self) -> bool {
-        matches!(self.filters, Trial::Killed { .. })
+        matches!(self.filters, ProbeResult::Killed { .. })
             || matches!(self.filters.errno(), Some(Errno::PERM | Errno::ACCES))
     }
 }
@@ -282,34 +284,34 @@ impl Seccomp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Namespaces {
     /// A new user namespace.
-    pub user: Trial,
+    pub user: ProbeResult,
     /// Mapping the own user into it.
-    pub uid_map: Trial,
+    pub uid_map: ProbeResult,
     /// Mapping the own group into it.
-    pub gid_map: Trial,
+    pub gid_map: ProbeResult,
     /// A new mount namespace.
-    pub mount: Trial,
+    pub mount: ProbeResult,
     /// A new network namespace.
-    pub net: Trial,
+    pub net: ProbeResult,
     /// A new process namespace.
-    pub pid: Trial,
+    pub pid: ProbeResult,
     /// A new namespace of System V and POSIX queues.
-    pub ipc: Trial,
+    pub ipc: ProbeResult,
     /// A new namespace of host names.
-    pub uts: Trial,
+    pub uts: ProbeResult,
     /// Detaching all mounts from those of the host.
-    pub private_mounts: Trial,
+    pub private_mounts: ProbeResult,
     /// Mounting an empty file system.
-    pub tmpfs: Trial,
+    pub tmpfs: ProbeResult,
     /// Switching on the loopback device of the new network.
-    pub loopback: Trial,
+    pub loopback: ProbeResult,
     /// Mounting a `/proc` of the new process namespace, by its first process.
-    pub proc: Trial,
+    pub proc: ProbeResult,
 }
 
 impl Namespaces {
     /// Every step with its name, in the order in which they are tried.
-    pub fn steps(&self) -> [(&'static str, Trial); 12] {
+    pub fn steps(&self) -> [(&'static str, ProbeResult); 12] {
         [
             ("user namespace", self.user),
             ("uid map", self.uid_map),
@@ -327,7 +329,7 @@ impl Namespaces {
     }
 
     /// The same result for every step.
-    pub fn all(trial: Trial) -> Self {
+    pub fn all(trial: ProbeResult) -> Self {
         Self {
             user: trial,
             uid_map: trial,
@@ -423,7 +425,7 @@ pub enum Container {
 
 /// What the process runs inside of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Surroundings {
+pub struct HostSurroundings {
     /// Traces of a container runtime.
     pub container: Option<Container>,
     /// The kind of file system at the root, such as `ext4` or `overlay`.

@@ -23,21 +23,23 @@ mod unchangeable;
 mod usage;
 
 pub use child::Child;
-pub(crate) use child::Started;
-pub use environment::{Environment, minimal_environment};
+pub(crate) use child::StartedChild;
+pub use environment::{ProgramEnvironment, minimal_environment};
 pub use error::{ArgumentSizes, SpawnError};
 pub use exit::Exit;
 pub use gateway::GatewaySockets;
-pub use observe::{Observation, Observer, Seen, SeenTarget};
+pub use observe::{Observation, ObservedAccess, ObservedTarget, Observer};
 pub use pool::Pool;
 pub(crate) use readiness::Direction;
-pub use readiness::{Interest, Ready, Waker, poll, set_nonblocking};
-pub use request::{Bytes, Containment, Launch, Limit, Limits, Program, SpawnRequest, Stdio};
+pub use readiness::{Interest, ReadyInterests, Waker, poll, set_nonblocking};
+pub use request::{
+    ByteSize, Containment, Launch, ProcessLimit, ProcessLimits, Program, SpawnRequest, Stdio,
+};
 pub use seal::seal_descriptors;
 pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
 pub use unchangeable::{is_temporary, unchangeable};
-pub use usage::Usage;
+pub use usage::TreeUsage;
 
 /// Starts a program.
 ///

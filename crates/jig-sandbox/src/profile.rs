@@ -256,7 +256,7 @@ pub enum Network {
     /// Itself, and whoever the host connects it with: its connections end at sockets that the host serves.
     /// See [`Child::gateway`](crate::Child::gateway). It needs a network namespace; without one, and if less
     /// will do, Landlock lets it connect to any address on the ports.
-    Gateway(Gateway),
+    Gateway(GatewayProfile),
 }
 
 /// Which connections of a program reach the sockets of [`Network::Gateway`]; all others lead nowhere.
@@ -265,7 +265,7 @@ pub enum Network {
 /// ports of lookups (53) and of the proxy (3128). Datagrams reach the host on the port of lookups only, there
 /// and at 127.0.0.1, where resolvers without settings ask.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
-pub struct Gateway {
+pub struct GatewayProfile {
     /// The ports of rules. The program itself cannot listen on them. Without any, nobody can be reached: then the
     /// gateway only tells what was wanted, and without a network namespace there is no network at all.
     pub ports: Vec<u16>,

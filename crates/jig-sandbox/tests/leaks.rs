@@ -16,8 +16,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use jig_sandbox::{
-    Exit, Launch, Limits, PathRule, Pool, PrivateDirectory, Profile, Program, Rights, RuleSource,
-    SpawnRequest, Stdio, minimal_environment, spawn,
+    Exit, Launch, PathRule, Pool, PrivateDirectory, ProcessLimits, Profile, Program, Rights,
+    RuleSource, SpawnRequest, Stdio, minimal_environment, spawn,
 };
 use jig_testkit::until;
 
@@ -91,7 +91,7 @@ fn make_calls(calls: usize, launch: &Launch, workspace: &Path) {
         };
         request.args = vec!["-c".into(), script.into()];
         request.env = minimal_environment("/home/tool".as_ref());
-        request.limits = Limits::ROOMY;
+        request.limits = ProcessLimits::ROOMY;
         request.profile = Some(profile.clone());
         request.stdin = Stdio::Piped;
         request.launch = launch.clone();

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, mem, ptr, thread};
 
-use jig_sandbox::{Machine, Namespaces, Trial, probe};
+use jig_sandbox::{Machine, Namespaces, ProbeResult, probe};
 
 /// The tests count what belongs to the whole process, so they take turns.
 fn alone() -> MutexGuard<'static, ()> {
@@ -27,7 +27,10 @@ fn is_complete(machine: &Machine) -> bool {
         .all(|trial| {
             !matches!(
                 trial,
-                Trial::NotTried | Trial::TimedOut | Trial::Killed { .. } | Trial::NoChild { .. }
+                ProbeResult::NotTried
+                    | ProbeResult::TimedOut
+                    | ProbeResult::Killed { .. }
+                    | ProbeResult::NoChild { .. }
             )
         })
 }

@@ -16,19 +16,19 @@ use std::time::Duration;
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_mcp::{ASK_PROTOCOL, Questions};
-use jig_project::Environment;
+use jig_project::CommandEnvironment;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
-use super::protocol::{Lines, Reply, VERSION, send};
-use super::proxies::Timed;
-use super::socket_place::{Key, Place, is_ours};
+use super::protocol::{LineReader, StationReply, VERSION, send};
+use super::proxies::TimedConnection;
+use super::socket_place::{StationKey, StationPlace, is_ours};
 
 /// What a server says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Welcome {
+pub struct ServerWelcome {
     /// The version of jig.
     pub jig: String,
     /// The version of what is said on the socket.
@@ -42,17 +42,17 @@ pub struct Welcome {
 /// As long as it is there, `jig approve` finds the server.
 #[derive(Debug)]
 #[must_use]
-pub struct Listening(#[expect(dead_code, reason = "it serves as long as it is held")] Reception);
+pub struct AskSocket(#[expect(dead_code, reason = "it serves as long as it is held")] Reception);
 
 /// Lets people answer the questions of a server for the workspace at `root`.
 pub fn listen(
     questions: &Arc<Questions>,
     root: &Utf8Path,
-    env: &Environment,
-) -> anyhow::Result<Listening> {
+    env: &CommandEnvironment,
+) -> anyhow::Result<AskSocket> {
     let failed = "cannot listen for answers of `jig approve`";
     let number = OPENED.fetch_add(1, Ordering::Relaxed);
-    let place = Place::make_server(root, env, number).context(failed)?;
+    let place = StationPlace::make_server(root, env, number).context(failed)?;
     let (questions, workspace) = (Arc::clone(questions), root.to_owned());
     let manner = Manner {
         name: "jig-asks",
@@ -62,42 +62,42 @@ pub fn listen(
     let reception = Reception::open(place, manner, move |key, stream| {
         serve(&questions, &workspace, key, stream)
     });
-    reception.map(Listening).context(failed)
+    reception.map(AskSocket).context(failed)
 }
 
 fn serve(
     questions: &Arc<Questions>,
     workspace: &Utf8Path,
-    key: &Key,
+    key: &StationKey,
     stream: UnixStream,
 ) -> io::Result<()> {
     if !is_ours(&stream)? {
         return Ok(());
     }
     stream.set_write_timeout(Some(LONGEST_STALL))?;
-    let mut lines = Lines::new(Timed::new(&stream, PATIENCE), LONGEST_HELLO);
+    let mut lines = LineReader::new(TimedConnection::new(&stream, PATIENCE), LONGEST_HELLO);
     if admitted("server", &stream, &mut lines, key)?.is_none() {
         return Ok(());
     }
     // A client that is in a hurry may have said more already.
     let rest = Cursor::new(lines.into_rest());
-    let welcome = Welcome {
+    let welcome = ServerWelcome {
         jig: VERSION.to_owned(),
         protocol: ASK_PROTOCOL,
         workspace: workspace.to_owned(),
         pid: std::process::id(),
     };
-    send(&stream, &Reply::Ok(json!(welcome)))?;
+    send(&stream, &StationReply::Ok(json!(welcome)))?;
     stream.set_read_timeout(Some(LONGEST_SILENCE))?;
     let reader = rest.chain(stream.try_clone()?);
-    questions.serve(reader, Closing(stream));
+    questions.serve(reader, ClosingConnection(stream));
     Ok(())
 }
 
 /// A connection that ends when nothing can be written to it any more.
-struct Closing(UnixStream);
+struct ClosingConnection(UnixStream);
 
-impl Write for Closing {
+impl Write for ClosingConnection {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -107,7 +107,7 @@ impl Write for Closing {
     }
 }
 
-impl Drop for Closing {
+impl Drop for ClosingConnection {
     fn drop(&mut self) {
         // It may be closed already.
         let _ = self.0.shutdown(Shutdown::Both);

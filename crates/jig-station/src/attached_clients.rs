@@ -10,20 +10,22 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_proto::{HandleId, Status, ToolState, View};
-use jig_pty::Cut;
-use jig_runtime::{HandleError, Look, Painted, Session, Update};
+use jig_proto::{HandleId, StateName, ToolState, View};
+use jig_pty::CutSide;
+use jig_runtime::{HandleError, OutputLook, PaintedScreen, Session, Update};
 use serde_json::{Value as Json, json};
 
 use super::connection::{failed, tool};
-use super::protocol::{Asked, Frame, Lines, Reply, Seen, Typed, send};
+use super::protocol::{
+    AttachInput, HandleEvent, LineReader, ScreenFrame, StationQuestion, StationReply, send,
+};
 use super::serve::Station;
 
 /// Shows a handle to a client until it stops or the client has gone.
 pub(super) fn follow(
     station: &Station,
     stream: &UnixStream,
-    mut lines: Lines<&UnixStream>,
+    mut lines: LineReader<&UnixStream>,
     id: &HandleId,
     takes_input: bool,
 ) -> io::Result<()> {
@@ -37,13 +39,13 @@ pub(super) fn follow(
         Err(error) => return send(stream, &failed(&error.into())),
     };
     let about = json!({ "tool": tool, "terminal": session.is_terminal() });
-    send(stream, &Reply::Ok(about))?;
+    send(stream, &StationReply::Ok(about))?;
     // Whoever watches may be silent for days.
     stream.set_read_timeout(None)?;
-    let watcher = Watcher::default();
+    let watcher = FollowSignals::default();
     thread::scope(|scope| {
         scope.spawn(|| {
-            while let Ok(Some(Typed::Input(input))) = lines.message() {
+            while let Ok(Some(AttachInput::Input(input))) = lines.message() {
                 let taken = match takes_input {
                     true => type_in(&session, input),
                     false => Err("attach with --input to type".to_owned()),
@@ -63,12 +65,12 @@ pub(super) fn follow(
 
 /// What the thread that reads tells the one that writes.
 #[derive(Default)]
-struct Watcher {
+struct FollowSignals {
     is_gone: AtomicBool,
     refused: Mutex<Option<String>>,
 }
 
-impl Watcher {
+impl FollowSignals {
     fn refused(&self, reason: String) {
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
     }
@@ -84,16 +86,21 @@ impl Watcher {
 fn type_in(session: &Session, input: Json) -> Result<(), String> {
     let update = session.state();
     match update.state.status() {
-        Status::Running => session
+        StateName::Running => session
             .apply(update.number, input)
             .map_err(|error| error.to_string()),
-        Status::Waiting => Err("it waits for an answer, which `jig apply` gives".to_owned()),
-        Status::Stopped => Err("it has stopped".to_owned()),
+        StateName::Waiting => Err("it waits for an answer, which `jig apply` gives".to_owned()),
+        StateName::Stopped => Err("it has stopped".to_owned()),
     }
 }
 
-fn show(stream: &UnixStream, session: &Session, tool: &str, watcher: &Watcher) -> io::Result<()> {
-    let mut shown = Shown::default();
+fn show(
+    stream: &UnixStream,
+    session: &Session,
+    tool: &str,
+    watcher: &FollowSignals,
+) -> io::Result<()> {
+    let mut shown = FollowPosition::default();
     loop {
         let start = Instant::now();
         // The state comes first: what was printed before a tool stopped is there once it has.
@@ -102,7 +109,7 @@ fn show(stream: &UnixStream, session: &Session, tool: &str, watcher: &Watcher) -
             send(stream, &seen)?;
         }
         if let Some(reason) = watcher.take_refused() {
-            send(stream, &Seen::NotTaken(reason))?;
+            send(stream, &HandleEvent::NotTaken(reason))?;
         }
         if let ToolState::Stopped { result, .. } = &update.state {
             let words = match (session.exit_code(), result) {
@@ -110,7 +117,7 @@ fn show(stream: &UnixStream, session: &Session, tool: &str, watcher: &Watcher) -
                 (None, Ok(_)) => "stopped".to_owned(),
                 (None, Err(error)) => format!("stopped: {}", error.message),
             };
-            return send(stream, &Seen::Stopped(words));
+            return send(stream, &HandleEvent::Stopped(words));
         }
         if watcher.is_gone.load(Ordering::SeqCst) {
             return Ok(());
@@ -123,22 +130,22 @@ fn show(stream: &UnixStream, session: &Session, tool: &str, watcher: &Watcher) -
 
 /// What the client has seen.
 #[derive(Default)]
-struct Shown {
+struct FollowPosition {
     has_begun: bool,
     seq: u64,
     question: Option<u64>,
-    frame: Option<Frame>,
+    frame: Option<ScreenFrame>,
 }
 
-impl Shown {
-    fn news(&mut self, session: &Session, update: &Update, tool: &str) -> Vec<Seen> {
+impl FollowPosition {
+    fn news(&mut self, session: &Session, update: &Update, tool: &str) -> Vec<HandleEvent> {
         let mut news = Vec::new();
         match session.painted() {
             Some(painted) => {
                 self.seq = painted.seq;
                 let frame = framed(painted);
                 if self.frame.as_ref() != Some(&frame) {
-                    news.push(Seen::Screen(frame.clone()));
+                    news.push(HandleEvent::Screen(frame.clone()));
                     self.frame = Some(frame);
                 }
             }
@@ -147,29 +154,29 @@ impl Shown {
         match (&update.state, self.question) {
             (ToolState::Waiting { .. }, asked) if asked != Some(update.number) => {
                 self.question = Some(update.number);
-                let asked = Asked::of(update, tool).map(Box::new);
-                news.extend(asked.map(Seen::Question));
+                let asked = StationQuestion::of(update, tool).map(Box::new);
+                news.extend(asked.map(HandleEvent::Question));
             }
             (ToolState::Waiting { .. }, _) | (_, None) => {}
             (_, Some(_)) => {
                 self.question = None;
-                news.push(Seen::Answered);
+                news.push(HandleEvent::Answered);
             }
         }
         news
     }
 
     /// What a tool without terminal printed since; at first the last of it.
-    fn text(&mut self, session: &Session, news: &mut Vec<Seen>) {
+    fn text(&mut self, session: &Session, news: &mut Vec<HandleEvent>) {
         loop {
-            let output = session.output(&Look {
+            let output = session.output(&OutputLook {
                 view: View::New,
                 after: self.seq,
                 max: LONGEST_TEXT,
                 cut: if self.has_begun {
-                    Cut::Back
+                    CutSide::Back
                 } else {
-                    Cut::Front
+                    CutSide::Front
                 },
             });
             self.has_begun = true;
@@ -177,14 +184,14 @@ impl Shown {
             if output.text.is_empty() {
                 return;
             }
-            news.push(Seen::Text(output.text));
+            news.push(HandleEvent::Text(output.text));
         }
     }
 }
 
-fn framed(painted: Painted) -> Frame {
+fn framed(painted: PaintedScreen) -> ScreenFrame {
     let cursor = painted.cursor;
-    Frame {
+    ScreenFrame {
         lines: painted.lines,
         rows: painted.size.rows,
         cols: painted.size.cols,

@@ -1,4 +1,4 @@
-//! [`Client`]: a connection to a station.
+//! [`StationClient`]: a connection to a station.
 
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::net::UnixStream;
@@ -7,27 +7,28 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8Path;
-use jig_project::Environment;
+use jig_project::CommandEnvironment;
 use jig_proto::hint;
 use serde::de::DeserializeOwned;
 
 use super::protocol::{
-    Hello, LONGEST_REPLY, LONGEST_REQUEST, Lines, Reply, Request, VERSION, Welcome, send,
+    LONGEST_REPLY, LONGEST_REQUEST, LineReader, StationHello, StationReply, StationRequest,
+    StationWelcome, VERSION, send,
 };
-use super::socket_place::Place;
+use super::socket_place::StationPlace;
 
 /// A connection to the station of a workspace.
 #[derive(Debug)]
-pub struct Client {
+pub struct StationClient {
     stream: UnixStream,
-    lines: Lines<UnixStream>,
-    welcome: Welcome,
+    lines: LineReader<UnixStream>,
+    welcome: StationWelcome,
 }
 
-impl Client {
+impl StationClient {
     /// Connects to the station of the workspace at `root`, if there is one.
-    pub fn find(root: &Utf8Path, env: &Environment) -> anyhow::Result<Option<Self>> {
-        let Some(place) = Place::find(root, env)? else {
+    pub fn find(root: &Utf8Path, env: &CommandEnvironment) -> anyhow::Result<Option<Self>> {
+        let Some(place) = StationPlace::find(root, env)? else {
             return Ok(None);
         };
         let client = Self::at(&place)?;
@@ -43,9 +44,9 @@ impl Client {
     }
 
     /// Connects to every station of this user.
-    pub fn all(env: &Environment) -> anyhow::Result<Vec<Self>> {
+    pub fn all(env: &CommandEnvironment) -> anyhow::Result<Vec<Self>> {
         let mut clients = Vec::new();
-        for place in Place::all(env)? {
+        for place in StationPlace::all(env)? {
             clients.extend(Self::at(&place)?);
         }
         Ok(clients)
@@ -54,8 +55,8 @@ impl Client {
     /// Sends a request to the station of the workspace at `root`, which is started if there is none.
     pub fn ask_or_start<T: DeserializeOwned>(
         root: &Utf8Path,
-        env: &Environment,
-        request: &Request,
+        env: &CommandEnvironment,
+        request: &StationRequest,
     ) -> anyhow::Result<T> {
         for _ in 0..MOST_STARTS {
             let Some(mut client) = Self::find(root, env)? else {
@@ -64,35 +65,35 @@ impl Client {
             };
             match client.ask(request) {
                 // It goes just as it is found; the next one waits until it has gone.
-                Err(error) if error.is::<Going>() => {}
+                Err(error) if error.is::<StationLeaving>() => {}
                 answer => return answer,
             }
         }
         bail!("the station of `{root}` was started and is not there");
     }
 
-    fn at(place: &Place) -> anyhow::Result<Option<Self>> {
+    fn at(place: &StationPlace) -> anyhow::Result<Option<Self>> {
         let Some(stream) = place.connect()? else {
             return Ok(None);
         };
         // A station that is about to go, or was killed, may close the connection at any point of this.
         match Self::greet(place, stream) {
             Ok(client) => Ok(Some(client)),
-            Err(error) if error.is::<Going>() || is_gone(&error) => Ok(None),
+            Err(error) if error.is::<StationLeaving>() || is_gone(&error) => Ok(None),
             Err(error) => Err(error.context("the station does not answer as it should")),
         }
     }
 
-    fn greet(place: &Place, stream: UnixStream) -> anyhow::Result<Self> {
+    fn greet(place: &StationPlace, stream: UnixStream) -> anyhow::Result<Self> {
         // It is read after the connection was made: a station that listens has written its key.
         let key = place.key()?.to_string();
         stream.set_read_timeout(Some(LONGEST_GREETING))?;
-        let hello = Hello {
+        let hello = StationHello {
             jig: VERSION.to_owned(),
             key,
         };
         send(&stream, &hello)?;
-        let mut lines = Lines::new(stream.try_clone()?, LONGEST_REPLY);
+        let mut lines = LineReader::new(stream.try_clone()?, LONGEST_REPLY);
         let welcome = value(&mut lines)?;
         stream.set_read_timeout(None)?;
         Ok(Self {
@@ -103,18 +104,18 @@ impl Client {
     }
 
     /// What the station says of itself.
-    pub fn welcome(&self) -> &Welcome {
+    pub fn welcome(&self) -> &StationWelcome {
         &self.welcome
     }
 
-    /// Whether the station is of another version of jig, and only takes [`Request::Shutdown`].
+    /// Whether the station is of another version of jig, and only takes [`StationRequest::Shutdown`].
     pub fn is_foreign(&self) -> bool {
         self.welcome.jig != VERSION
     }
 
     /// Sends a request, and waits for the answer for as long as that takes.
-    pub fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> anyhow::Result<T> {
-        if self.is_foreign() && !matches!(request, Request::Shutdown) {
+    pub fn ask<T: DeserializeOwned>(&mut self, request: &StationRequest) -> anyhow::Result<T> {
+        if self.is_foreign() && !matches!(request, StationRequest::Shutdown) {
             let hint = hint!(
                 "`jig abort --all` ends it and what it runs; then this jig can start its own"
             );
@@ -138,34 +139,34 @@ impl Client {
     }
 
     /// The connection itself, for what is not a question and its answer.
-    pub fn into_parts(self) -> (UnixStream, Lines<UnixStream>) {
+    pub fn into_parts(self) -> (UnixStream, LineReader<UnixStream>) {
         (self.stream, self.lines)
     }
 }
 
 /// The value of the next reply.
-fn value<T: DeserializeOwned>(lines: &mut Lines<UnixStream>) -> anyhow::Result<T> {
+fn value<T: DeserializeOwned>(lines: &mut LineReader<UnixStream>) -> anyhow::Result<T> {
     match lines.message()? {
-        Some(Reply::Ok(value)) => {
+        Some(StationReply::Ok(value)) => {
             serde_json::from_value(value).context("the answer has another form")
         }
-        Some(Reply::Error(failure)) => Err(failure.into_error()),
-        Some(Reply::Going) => Err(Going.into()),
+        Some(StationReply::Error(failure)) => Err(failure.into_error()),
+        Some(StationReply::Going) => Err(StationLeaving.into()),
         None => Err(io::Error::from(ErrorKind::UnexpectedEof).into()),
     }
 }
 
 /// A station that is about to go has done nothing.
 #[derive(Debug)]
-struct Going;
+struct StationLeaving;
 
-impl std::fmt::Display for Going {
+impl std::fmt::Display for StationLeaving {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the station is about to end, and with it what it runs")
     }
 }
 
-impl std::error::Error for Going {}
+impl std::error::Error for StationLeaving {}
 
 /// Whether an error says that nobody is at the other end any more.
 fn is_gone(error: &anyhow::Error) -> bool {
@@ -189,7 +190,7 @@ fn is_gone(error: &anyhow::Error) -> bool {
     clippy::disallowed_methods,
     reason = "the station is this program itself, not one that a tool names"
 )]
-fn start(root: &Utf8Path, env: &Environment) -> anyhow::Result<()> {
+fn start(root: &Utf8Path, env: &CommandEnvironment) -> anyhow::Result<()> {
     let failed = "cannot start the station";
     let program = std::env::current_exe().context(failed)?;
     jig_sandbox::seal_descriptors().context(failed)?;

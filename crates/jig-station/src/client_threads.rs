@@ -11,14 +11,14 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use jig_sandbox::{Interest, Waker};
 
-use super::socket_place::{Claim, Key, Place};
+use super::socket_place::{Claim, StationKey, StationPlace};
 
 /// Takes clients until it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub(super) struct Reception {
     claim: Claim,
-    door: Arc<Door>,
+    door: Arc<ReceptionState>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Manner {
 }
 
 #[derive(Debug)]
-struct Door {
+struct ReceptionState {
     visitors: AtomicUsize,
     is_over: AtomicBool,
     waker: Waker,
@@ -43,9 +43,9 @@ impl Reception {
     /// Takes clients at a place. Each is served by `serve`, which gets the key that it has to show; whatever
     /// goes wrong with a connection is the client's to notice.
     pub(super) fn open(
-        place: Place,
+        place: StationPlace,
         manner: Manner,
-        serve: impl Fn(&Key, UnixStream) -> io::Result<()> + Send + Sync + 'static,
+        serve: impl Fn(&StationKey, UnixStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         let Some(claim) = place.claim(manner.patience)? else {
             bail!("its place is taken");
@@ -54,12 +54,12 @@ impl Reception {
         listener
             .set_nonblocking(true)
             .context("cannot listen without waiting")?;
-        let door = Arc::new(Door {
+        let door = Arc::new(ReceptionState {
             visitors: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
             waker: Waker::new().context("cannot be woken")?,
         });
-        let serve: Arc<Serve> = Arc::new(move |stream| serve(&key, stream));
+        let serve: Arc<ServeFunction> = Arc::new(move |stream| serve(&key, stream));
         let taken = Arc::clone(&door);
         let thread = thread::Builder::new()
             .name(manner.name.to_owned())
@@ -85,9 +85,14 @@ impl Drop for Reception {
     }
 }
 
-type Serve = dyn Fn(UnixStream) -> io::Result<()> + Send + Sync;
+type ServeFunction = dyn Fn(UnixStream) -> io::Result<()> + Send + Sync;
 
-fn receive(door: &Arc<Door>, listener: &UnixListener, manner: &Manner, serve: &Arc<Serve>) {
+fn receive(
+    door: &Arc<ReceptionState>,
+    listener: &UnixListener,
+    manner: &Manner,
+    serve: &Arc<ServeFunction>,
+) {
     while !door.is_over.load(Ordering::SeqCst) {
         let waits = [
             Interest::Readable(listener.as_fd()),
@@ -98,7 +103,7 @@ fn receive(door: &Arc<Door>, listener: &UnixListener, manner: &Manner, serve: &A
         }
         door.waker.clear();
         while let Ok((stream, _)) = listener.accept() {
-            let visit = Visit::new(door);
+            let visit = ReceptionClient::new(door);
             if visit.number > manner.most {
                 continue;
             }
@@ -117,13 +122,13 @@ fn receive(door: &Arc<Door>, listener: &UnixListener, manner: &Manner, serve: &A
 }
 
 /// Counts a client for as long as it is served.
-struct Visit {
-    door: Arc<Door>,
+struct ReceptionClient {
+    door: Arc<ReceptionState>,
     number: usize,
 }
 
-impl Visit {
-    fn new(door: &Arc<Door>) -> Self {
+impl ReceptionClient {
+    fn new(door: &Arc<ReceptionState>) -> Self {
         Self {
             door: Arc::clone(door),
             number: door.visitors.fetch_add(1, Ordering::SeqCst) + 1,
@@ -131,7 +136,7 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for ReceptionClient {
     fn drop(&mut self) {
         self.door.visitors.fetch_sub(1, Ordering::SeqCst);
     }

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use jig_broker::{AuditDecision, CancelToken, Note, Person};
+use jig_broker::{AuditDecision, AuditNote, CancelToken, Person};
 use jig_engine::{Answer, Ask, Asker, Call, Nobody};
 use jig_project::{Project, engines, servers};
-use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, Status, hint};
+use jig_proto::{Fetch, HandleId, HandleReport, Prompt, Question, StateName, hint};
 use jig_runtime::{Await, HandleError};
 use jig_sandbox::{Interest, Waker};
 use rustix::net::RecvFlags;
@@ -18,11 +18,12 @@ use serde_json::{Map, Value as Json, json};
 
 use super::attached_clients;
 use super::protocol::{
-    Asked, By, Failure, Given, Hello, LONGEST_REQUEST, Lines, Listed, News, Order, Reply, Request,
-    Spawned, Told, VERSION, Welcome, send,
+    HandleInput, HandleResult, HandleRow, LONGEST_REQUEST, LineReader, QuestionAuthor, SpawnOrder,
+    SpawnResult, StationFailure, StationHello, StationNotice, StationQuestion, StationReply,
+    StationRequest, StationWelcome, VERSION, send,
 };
 use super::serve::Station;
-use super::socket_place::{Key, is_ours, is_outside_sandboxes};
+use super::socket_place::{StationKey, is_ours, is_outside_sandboxes};
 use super::tool_servers;
 
 /// Serves a client until it has gone, or misbehaves.
@@ -37,19 +38,19 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
     }
     stream.set_read_timeout(Some(LONGEST_SILENCE))?;
     stream.set_write_timeout(Some(LONGEST_STALL))?;
-    let mut lines = Lines::new(stream, LONGEST_REQUEST);
+    let mut lines = LineReader::new(stream, LONGEST_REQUEST);
     let Some(hello) = admitted("station", stream, &mut lines, &station.key)? else {
         return Ok(());
     };
     if station.is_over() {
-        return send(stream, &Reply::Going);
+        return send(stream, &StationReply::Going);
     }
-    let welcome = Welcome {
+    let welcome = StationWelcome {
         jig: VERSION.to_owned(),
         workspace: station.root.clone(),
         pid: std::process::id(),
     };
-    send(stream, &Reply::Ok(json!(welcome)))?;
+    send(stream, &StationReply::Ok(json!(welcome)))?;
     let is_same = hello.jig == VERSION;
     loop {
         let request = match lines.message() {
@@ -57,25 +58,25 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
             Ok(None) => return Ok(()),
             Err(error) => return refuse(stream, error),
         };
-        let is_spawn = matches!(request, Request::Spawn(_));
+        let is_spawn = matches!(request, StationRequest::Spawn(_));
         let reply = match request {
-            Request::Shutdown => {
+            StationRequest::Shutdown => {
                 // The answer comes first: afterwards nobody may be there to give it.
-                let sent = send(stream, &Reply::Ok(Json::Null));
+                let sent = send(stream, &StationReply::Ok(Json::Null));
                 station.end();
                 return sent;
             }
             _ if !is_same => Err(anyhow!("the station is of version {VERSION}")),
-            _ if station.is_over() => return send(stream, &Reply::Going),
-            Request::Attach { id, input } => {
+            _ if station.is_over() => return send(stream, &StationReply::Going),
+            StationRequest::Attach { id, input } => {
                 return attached_clients::follow(station, stream, lines, &id, input);
             }
             request => answer(station, request, stream),
         };
         let reply = match reply {
-            Ok(value) => Reply::Ok(value),
+            Ok(value) => StationReply::Ok(value),
             // Nothing is started by a station that was ended meanwhile.
-            Err(_) if is_spawn && station.is_over() => Reply::Going,
+            Err(_) if is_spawn && station.is_over() => StationReply::Going,
             Err(error) => failed(&error),
         };
         send(stream, &reply)?;
@@ -86,10 +87,10 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
 pub(super) fn admitted<R: io::Read>(
     what: &str,
     stream: &UnixStream,
-    lines: &mut Lines<R>,
-    key: &Key,
-) -> io::Result<Option<Hello>> {
-    let hello: Hello = match lines.message() {
+    lines: &mut LineReader<R>,
+    key: &StationKey,
+) -> io::Result<Option<StationHello>> {
+    let hello: StationHello = match lines.message() {
         Ok(Some(hello)) => hello,
         Ok(None) => return Ok(None),
         Err(error) => return refuse(stream, error).map(|()| None),
@@ -99,7 +100,7 @@ pub(super) fn admitted<R: io::Read>(
             "jig runs in a container or sandbox here, and the {what} of this workspace does not: it serves \
              only who sees the machine as it does"
         )
-    } else if !Key::parse(&hello.key).is_ok_and(|shown| shown.is(key)) {
+    } else if !StationKey::parse(&hello.key).is_ok_and(|shown| shown.is(key)) {
         format!("this is not the key of the {what}")
     } else {
         return Ok(Some(hello));
@@ -116,16 +117,16 @@ fn refuse(stream: &UnixStream, error: io::Error) -> io::Result<()> {
     send(stream, &failed(&anyhow!(error).context(context)))
 }
 
-pub(super) fn failed(error: &anyhow::Error) -> Reply {
-    Reply::Error(Failure::of(error))
+pub(super) fn failed(error: &anyhow::Error) -> StationReply {
+    StationReply::Error(StationFailure::of(error))
 }
 
-fn answer(station: &Station, request: Request, stream: &UnixStream) -> anyhow::Result<Json> {
+fn answer(station: &Station, request: StationRequest, stream: &UnixStream) -> anyhow::Result<Json> {
     let value = match request {
-        Request::List => return Ok(json!(list(station))),
-        Request::Question { id } => return Ok(json!(asked(station, &id)?)),
-        Request::Spawn(order) => json!(spawn(station, *order)?),
-        Request::Fetch { id, mut fetch } => {
+        StationRequest::List => return Ok(json!(list(station))),
+        StationRequest::Question { id } => return Ok(json!(asked(station, &id)?)),
+        StationRequest::Spawn(order) => json!(spawn(station, *order)?),
+        StationRequest::Fetch { id, mut fetch } => {
             let fetch = Fetch::take_from(&mut fetch)?;
             let report = while_there(stream, |gone| {
                 let tool = tool(station, &id)?;
@@ -133,17 +134,17 @@ fn answer(station: &Station, request: Request, stream: &UnixStream) -> anyhow::R
             })?;
             told(station, &report?)
         }
-        Request::Apply {
+        StationRequest::Apply {
             id,
             input,
             question,
             fetch,
         } => {
-            let input = Answering { input, question };
+            let input = AnsweredInput { input, question };
             let report = while_there(stream, |gone| apply(station, &id, input, fetch, gone))?;
             told(station, &report?)
         }
-        Request::Await {
+        StationRequest::Await {
             ids,
             all,
             timeout_ms,
@@ -157,23 +158,29 @@ fn answer(station: &Station, request: Request, stream: &UnixStream) -> anyhow::R
             let reports = reports?;
             reports.iter().map(|report| told(station, report)).collect()
         }
-        Request::Abort { ids } => json!(abort(station, or_all(station, ids))?),
-        Request::Attach { .. } | Request::Shutdown => bail!("this is not answered here"),
+        StationRequest::Abort { ids } => json!(abort(station, or_all(station, ids))?),
+        StationRequest::Attach { .. } | StationRequest::Shutdown => {
+            bail!("this is not answered here")
+        }
     };
     // What the answer itself has told is no news any more.
-    let notices = station.handles.notices().into_iter().map(|notice| News {
-        text: notice.to_string(),
-        notice: json!(notice),
-    });
-    Ok(json!(Told {
+    let notices = station
+        .handles
+        .notices()
+        .into_iter()
+        .map(|notice| StationNotice {
+            text: notice.to_string(),
+            notice: json!(notice),
+        });
+    Ok(json!(HandleResult {
         value,
         notices: notices.collect(),
     }))
 }
 
 /// Loads the configuration as it is now, with what counts at the client, and starts the tool.
-fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
-    let Order {
+fn spawn(station: &Station, order: SpawnOrder) -> anyhow::Result<SpawnResult> {
+    let SpawnOrder {
         tool,
         arguments,
         answers,
@@ -200,25 +207,25 @@ fn spawn(station: &Station, order: Order) -> anyhow::Result<Spawned> {
     call.answers = answers;
     // The person agreed at the client, and sees what the tool says there.
     call.agreed = true;
-    let mut asker = Later {
+    let mut asker = LaterAsker {
         warnings: Vec::new(),
     };
     let report = match engine.call(call, &mut asker)? {
         jig_engine::Reply::Handle(report) => report,
         _ => bail!("the tool has ended without a handle"),
     };
-    Ok(Spawned {
+    Ok(SpawnResult {
         report: told(station, &report),
         warnings: asker.warnings,
     })
 }
 
 /// Whoever spawned the tool answers later, by `jig apply`.
-struct Later {
+struct LaterAsker {
     warnings: Vec<String>,
 }
 
-impl Asker for Later {
+impl Asker for LaterAsker {
     fn ask(&mut self, _: &Ask<'_>) -> Answer {
         Answer::Later
     }
@@ -232,7 +239,7 @@ impl Asker for Later {
 /// this number.
 fn told(station: &Station, report: &HandleReport) -> Json {
     let mut value = json!(report);
-    if report.state.status() == Status::Waiting
+    if report.state.status() == StateName::Waiting
         && let Ok(Some(asked)) = asked(station, &report.id)
     {
         value["question"] = json!(asked.question);
@@ -244,24 +251,26 @@ fn told(station: &Station, report: &HandleReport) -> Json {
 }
 
 /// The question of a handle that is open.
-fn asked(station: &Station, id: &HandleId) -> Result<Option<Asked>, HandleError> {
+fn asked(station: &Station, id: &HandleId) -> Result<Option<StationQuestion>, HandleError> {
     let tool = tool(station, id)?;
-    Ok(station.handles.question(id).map(|pending| Asked {
+    Ok(station.handles.question(id).map(|pending| StationQuestion {
         number: pending.number,
-        by: By::of(pending.asked_by),
+        by: QuestionAuthor::of(pending.asked_by),
         tool,
         question: pending.question,
     }))
 }
 
-fn list(station: &Station) -> Vec<Listed> {
+fn list(station: &Station) -> Vec<HandleRow> {
     let listed = station.handles.list().into_iter().map(|info| {
         let pending = station.handles.question(&info.id);
-        Listed {
+        HandleRow {
             id: info.id.to_string(),
             tool: info.tool,
             state: info.status.name().to_owned(),
-            asked_by: pending.as_ref().map(|pending| By::of(pending.asked_by)),
+            asked_by: pending
+                .as_ref()
+                .map(|pending| QuestionAuthor::of(pending.asked_by)),
             question: pending.map(|pending| pending.question.text),
             age_ms: info.age.as_millis() as u64,
             cpu_ms: info.usage.map(|usage| usage.cpu.as_millis() as u64),
@@ -274,8 +283,8 @@ fn list(station: &Station) -> Vec<Listed> {
 }
 
 /// What a person gives to a handle.
-struct Answering {
-    input: Given,
+struct AnsweredInput {
+    input: HandleInput,
     /// The question that it is meant for.
     question: Option<u64>,
 }
@@ -285,7 +294,7 @@ struct Answering {
 fn apply(
     station: &Station,
     id: &HandleId,
-    given: Answering,
+    given: AnsweredInput,
     mut fetch: Map<String, Json>,
     gone: &CancelToken,
 ) -> anyhow::Result<HandleReport> {
@@ -294,16 +303,16 @@ fn apply(
     let asked = asked(station, id)?;
     let Some(asked) = answered(id, asked, given.question)? else {
         let input = match given.input {
-            Given::Words(words) => json!(words),
-            Given::Line(line) => json!({ "line": line }),
-            Given::Value(value) => value,
+            HandleInput::Words(words) => json!(words),
+            HandleInput::Line(line) => json!({ "line": line }),
+            HandleInput::Value(value) => value,
         };
         let report = station.handles.apply(&tool, id, input, &fetch, Some(gone));
         return Ok(report?);
     };
     let answer = match given.input {
-        Given::Words(words) | Given::Line(words) => in_form(&asked.question, &words)?,
-        Given::Value(value) => value,
+        HandleInput::Words(words) | HandleInput::Line(words) => in_form(&asked.question, &words)?,
+        HandleInput::Value(value) => value,
     };
     if given.question.is_none() {
         // Whether its caller was told of this question is known there.
@@ -319,15 +328,15 @@ fn apply(
 
 /// Writes down that a person answers what a handle asked; before it is given, since the tool may have ended
 /// right after.
-fn note_answer(station: &Station, id: &HandleId, asked: &Asked, answer: &Json) {
+fn note_answer(station: &Station, id: &HandleId, asked: &StationQuestion, answer: &Json) {
     let Some(session) = station.handles.session(id) else {
         return;
     };
     let (operation, words) = match (asked.by, answer.as_str()) {
-        (By::Tool, _) => ("ask.tool", "answered"),
-        (By::Policy, Some("once")) => ("ask.access", "allowed once"),
-        (By::Policy, Some("turn")) => ("ask.access", "allowed for this turn"),
-        (By::Policy, _) => ("ask.access", "no"),
+        (QuestionAuthor::Tool, _) => ("ask.tool", "answered"),
+        (QuestionAuthor::Policy, Some("once")) => ("ask.access", "allowed once"),
+        (QuestionAuthor::Policy, Some("turn")) => ("ask.access", "allowed for this turn"),
+        (QuestionAuthor::Policy, _) => ("ask.access", "no"),
     };
     let decision = match words {
         "no" => AuditDecision::Deny,
@@ -335,19 +344,19 @@ fn note_answer(station: &Station, id: &HandleId, asked: &Asked, answer: &Json) {
     };
     let reason = format!("{words}, by a person with `jig apply` or `jig attach`");
     let text = asked.question.text.as_str();
-    session.note(Note::new(operation, text, decision, reason));
+    session.note(AuditNote::new(operation, text, decision, reason));
 }
 
 /// The question that is answered; `None` if what was given is input.
 pub(super) fn answered(
     id: &HandleId,
-    asked: Option<Asked>,
+    asked: Option<StationQuestion>,
     meant: Option<u64>,
-) -> anyhow::Result<Option<Asked>> {
+) -> anyhow::Result<Option<StationQuestion>> {
     let asked = match (asked, meant) {
         (None, None) => return Ok(None),
         (Some(asked), Some(number)) if asked.number == number => return Ok(Some(asked)),
-        (Some(asked), None) if asked.by == By::Tool => return Ok(Some(asked)),
+        (Some(asked), None) if asked.by == QuestionAuthor::Tool => return Ok(Some(asked)),
         (asked, _) => asked,
     };
     let Some(asked) = asked else {
@@ -389,7 +398,7 @@ pub(super) fn in_form(question: &Question, words: &str) -> anyhow::Result<Json> 
         }
         Prompt::Text => Ok(json!(words)),
         _ => {
-            let limits = jig_proto::json::Limits::SHORT;
+            let limits = jig_proto::json::JsonLimits::SHORT;
             let value = jig_proto::json::value(typed.as_bytes(), &limits);
             value.map_err(|error| anyhow!(error).context("the question wants its answer as JSON"))
         }

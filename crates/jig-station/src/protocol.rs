@@ -1,14 +1,14 @@
 //! What a client and a station say to each other: lines of JSON.
 //!
-//! First the client says [`Hello`]; the station answers with a [`Reply`] whose value is [`Welcome`]. Then
-//! each [`Request`] gets one [`Reply`], except [`Request::Attach`], after which [`Seen`] flows one way and
-//! [`Typed`] the other until one side has enough. Both ends are jig; lines are bounded all the same,
+//! First the client says [`StationHello`]; the station answers with a [`StationReply`] whose value is [`StationWelcome`]. Then
+//! each [`StationRequest`] gets one [`StationReply`], except [`StationRequest::Attach`], after which [`HandleEvent`] flows one way and
+//! [`AttachInput`] the other until one side has enough. Both ends are jig; lines are bounded all the same,
 //! because whoever got hold of the key may send anything.
 
 use std::io::{self, ErrorKind, Read, Write};
 
 use camino::Utf8PathBuf;
-use jig_project::Environment;
+use jig_project::CommandEnvironment;
 use jig_proto::{HandleId, Prompt, Question, ToolState, visible_line, visible_words};
 use jig_runtime::{AskedBy, Update};
 use serde::de::DeserializeOwned;
@@ -17,9 +17,9 @@ use serde_json::{Map, Value as Json};
 
 /// The first line of a client.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Hello {
-    /// The version of the client. A station of another version only takes [`Request::Shutdown`]: this
-    /// line, [`Welcome`] and that request stay as they are in every version.
+pub struct StationHello {
+    /// The version of the client. A station of another version only takes [`StationRequest::Shutdown`]: this
+    /// line, [`StationWelcome`] and that request stay as they are in every version.
     pub jig: String,
     /// The station's key.
     pub key: String,
@@ -27,7 +27,7 @@ pub struct Hello {
 
 /// What a station says of itself.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Welcome {
+pub struct StationWelcome {
     /// Its version.
     pub jig: String,
     /// Its workspace.
@@ -39,36 +39,36 @@ pub struct Welcome {
 /// What a client wants.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-pub enum Request {
-    /// Start a tool. The answer is [`Told`], with [`Spawned`] in it.
-    Spawn(Box<Order>),
-    /// What runs: a list of [`Listed`].
+pub enum StationRequest {
+    /// Start a tool. The answer is [`HandleResult`], with [`SpawnResult`] in it.
+    Spawn(Box<SpawnOrder>),
+    /// What runs: a list of [`HandleRow`].
     List,
-    /// A look at a handle. The answer is [`Told`], with a report.
+    /// A look at a handle. The answer is [`HandleResult`], with a report.
     Fetch {
         /// The handle.
         id: HandleId,
         /// As the arguments of a tool: `view`, `after_seq`, `max_bytes`, `wait_ms`.
         fetch: Map<String, Json>,
     },
-    /// Input, or the answer to the question that is open. The answer is [`Told`], with a report.
+    /// Input, or the answer to the question that is open. The answer is [`HandleResult`], with a report.
     Apply {
         /// The handle.
         id: HandleId,
         /// What it is given.
-        input: Given,
+        input: HandleInput,
         /// The number of the question that it answers. A question of the policy is answered by no input
         /// that does not name it: what a person was shown may not be what is asked by now.
         question: Option<u64>,
-        /// The look that follows, as in [`Request::Fetch`].
+        /// The look that follows, as in [`StationRequest::Fetch`].
         fetch: Map<String, Json>,
     },
-    /// The question that is open: [`Asked`], or nothing.
+    /// The question that is open: [`StationQuestion`], or nothing.
     Question {
         /// The handle.
         id: HandleId,
     },
-    /// Wait until one or all have stopped or ask something. The answer is [`Told`], with a list of
+    /// Wait until one or all have stopped or ask something. The answer is [`HandleResult`], with a list of
     /// reports.
     Await {
         /// Nothing means all that there are.
@@ -78,7 +78,7 @@ pub enum Request {
         /// The longest wait.
         timeout_ms: Option<u64>,
     },
-    /// End handles. The answer is [`Told`], with a list of
+    /// End handles. The answer is [`HandleResult`], with a list of
     /// reports.
     Abort {
         /// Nothing means all that there are.
@@ -97,7 +97,7 @@ pub enum Request {
 
 /// A tool to start, and what counts for it at the client.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct SpawnOrder {
     /// The tool.
     pub tool: String,
     /// Its arguments.
@@ -111,12 +111,12 @@ pub struct Order {
     /// `--set`.
     pub set: Vec<String>,
     /// The variables of the client.
-    pub env: Environment,
+    pub env: CommandEnvironment,
 }
 
 /// What became of a spawn.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Spawned {
+pub struct SpawnResult {
     /// The report.
     pub report: Json,
     /// What a person should know about how the tool is confined.
@@ -125,11 +125,11 @@ pub struct Spawned {
 
 /// A question that waits for somebody.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct StationQuestion {
     /// An answer names it.
     pub number: u64,
     /// Who asks.
-    pub by: By,
+    pub by: QuestionAuthor,
     /// The tool that it is about.
     pub tool: String,
     /// The question itself.
@@ -139,7 +139,7 @@ pub struct Asked {
 /// Who asks. A tool can word its question as it likes, but it cannot ask as jig.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum QuestionAuthor {
     /// jig: may the tool do something that no rule covers?
     Policy,
     /// The tool itself.
@@ -149,7 +149,7 @@ pub enum By {
 /// What somebody gives to a handle.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Given {
+pub enum HandleInput {
     /// Words as a person types them: input as they stand, or an answer in the form that the question
     /// wants.
     Words(String),
@@ -161,7 +161,7 @@ pub enum Given {
 
 /// One line of `jig ps`.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Listed {
+pub struct HandleRow {
     /// The handle.
     pub id: String,
     /// The tool.
@@ -173,7 +173,7 @@ pub struct Listed {
     pub question: Option<String>,
     /// Who asks it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked_by: Option<By>,
+    pub asked_by: Option<QuestionAuthor>,
     /// How long it has been there.
     pub age_ms: u64,
     /// The processor time that it has used.
@@ -194,16 +194,16 @@ pub struct Listed {
 /// A report that says `waiting` is followed by `asked_by`, `question_number` and `tool`, which belong to the
 /// question in it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Told {
+pub struct HandleResult {
     /// A report, or several.
     pub value: Json,
     /// What has become of other handles since somebody was last told.
-    pub notices: Vec<News>,
+    pub notices: Vec<StationNotice>,
 }
 
 /// News of a handle.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct News {
+pub struct StationNotice {
     /// For a person.
     pub text: String,
     /// For a program.
@@ -213,18 +213,18 @@ pub struct News {
 /// The answer to a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub enum StationReply {
     /// It was done: the value that the request asks for.
     Ok(Json),
     /// It was not done.
-    Error(Failure),
+    Error(StationFailure),
     /// The station is about to go, and has not done what was asked: the next one can.
     Going,
 }
 
 /// Why a request came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct StationFailure {
     /// The error in one line.
     pub message: String,
     /// What lies behind it, the nearest first; one may be a `hint: `.
@@ -235,13 +235,13 @@ pub struct Failure {
 /// What somebody who watches a handle sees.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Seen {
+pub enum HandleEvent {
     /// The whole screen of a terminal.
-    Screen(Frame),
+    Screen(ScreenFrame),
     /// More of what a tool without terminal prints.
     Text(String),
     /// Something is asked.
-    Question(Box<Asked>),
+    Question(Box<StationQuestion>),
     /// The question was answered.
     Answered,
     /// Input was not taken, and why.
@@ -252,7 +252,7 @@ pub enum Seen {
 
 /// A screen, painted: its lines hold characters and colours and nothing else that steers a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
+pub struct ScreenFrame {
     /// Its lines.
     pub lines: Vec<String>,
     /// Its height.
@@ -270,18 +270,18 @@ pub struct Frame {
 /// What somebody who is attached does.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Typed {
+pub enum AttachInput {
     /// Input in one of its forms.
     Input(Json),
 }
 
-impl Asked {
+impl StationQuestion {
     /// The question of an update, if it asks one.
     pub fn of(update: &Update, tool: &str) -> Option<Self> {
         match &update.state {
             ToolState::Waiting { question, .. } => Some(Self {
                 number: update.number,
-                by: By::of(update.asker?),
+                by: QuestionAuthor::of(update.asker?),
                 tool: tool.to_owned(),
                 question: question.clone(),
             }),
@@ -292,8 +292,8 @@ impl Asked {
     /// Who asks, for a person.
     pub fn lead_in(&self) -> String {
         match self.by {
-            By::Policy => "jig asks".to_owned(),
-            By::Tool => format!("`{}` asks", visible_line(&self.tool)),
+            QuestionAuthor::Policy => "jig asks".to_owned(),
+            QuestionAuthor::Tool => format!("`{}` asks", visible_line(&self.tool)),
         }
     }
 
@@ -320,17 +320,17 @@ impl Asked {
     }
 }
 
-impl By {
+impl QuestionAuthor {
     /// Who asks, as a session says it.
     pub fn of(asked_by: AskedBy) -> Self {
         match asked_by {
-            AskedBy::Policy => By::Policy,
-            AskedBy::Tool => By::Tool,
+            AskedBy::Policy => QuestionAuthor::Policy,
+            AskedBy::Tool => QuestionAuthor::Tool,
         }
     }
 }
 
-impl Told {
+impl HandleResult {
     /// No report, and nothing else.
     pub const NOTHING: Self = Self {
         value: Json::Array(Vec::new()),
@@ -338,7 +338,7 @@ impl Told {
     };
 }
 
-impl Failure {
+impl StationFailure {
     /// An error with its causes.
     pub fn of(error: &anyhow::Error) -> Self {
         let mut chain = error.chain().map(ToString::to_string);
@@ -361,7 +361,7 @@ impl Failure {
 
 /// Reads lines of at most so many bytes.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub struct LineReader<R> {
     stream: R,
     limit: usize,
     buffer: Vec<u8>,
@@ -369,7 +369,7 @@ pub struct Lines<R> {
     searched: usize,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> LineReader<R> {
     /// Reads from `stream`.
     pub fn new(stream: R, limit: usize) -> Self {
         Self {
@@ -417,7 +417,7 @@ impl<R: Read> Lines<R> {
             return Ok(None);
         };
         let end = self.searched + end;
-        let limits = jig_proto::json::Limits::for_bytes(self.limit);
+        let limits = jig_proto::json::JsonLimits::for_bytes(self.limit);
         let message = jig_proto::json::from_slice(&self.buffer[..end], &limits);
         self.buffer.drain(..=end);
         self.searched = 0;

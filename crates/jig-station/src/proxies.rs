@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_project::Environment;
+use jig_project::CommandEnvironment;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
-use super::protocol::{Hello, Lines, Reply, VERSION, send};
-use super::socket_place::{Key, Place, is_ours};
+use super::protocol::{LineReader, StationHello, StationReply, VERSION, send};
+use super::socket_place::{StationKey, StationPlace, is_ours};
 
 /// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
 /// the `command`, if it runs one.
-pub type Snapshot = Arc<dyn Fn() -> Json + Send + Sync>;
+pub type ProxySnapshot = Arc<dyn Fn() -> Json + Send + Sync>;
 
 /// As long as it is there, `jig ps` shows the proxy.
 #[derive(Debug)]
@@ -32,10 +32,10 @@ pub type Snapshot = Arc<dyn Fn() -> Json + Send + Sync>;
 pub struct Registration(#[expect(dead_code, reason = "it serves as long as it is held")] Reception);
 
 /// What all connections share.
-struct Desk {
+struct ProxyRegistrationState {
     workspace: Utf8PathBuf,
     since: Instant,
-    snapshot: Snapshot,
+    snapshot: ProxySnapshot,
 }
 
 /// What a proxy answers.
@@ -54,7 +54,7 @@ pub struct Proxy {
 
 /// What came of asking all proxies.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundProxies {
     /// Those that answered.
     pub proxies: Vec<Proxy>,
     /// Those that did not answer, each with the reason.
@@ -64,11 +64,15 @@ pub struct Found {
 impl Registration {
     /// Makes a proxy of the workspace at `root` known to `jig ps`. `snapshot` is called on threads of its
     /// own, for each question.
-    pub fn publish(root: &Utf8Path, env: &Environment, snapshot: Snapshot) -> anyhow::Result<Self> {
+    pub fn publish(
+        root: &Utf8Path,
+        env: &CommandEnvironment,
+        snapshot: ProxySnapshot,
+    ) -> anyhow::Result<Self> {
         let failed = "cannot make the proxy known to `jig ps`";
         let number = PUBLISHED.fetch_add(1, Ordering::Relaxed);
-        let place = Place::make_proxy(root, env, number).context(failed)?;
-        let desk = Desk {
+        let place = StationPlace::make_proxy(root, env, number).context(failed)?;
+        let desk = ProxyRegistrationState {
             workspace: root.to_owned(),
             since: Instant::now(),
             snapshot,
@@ -85,13 +89,13 @@ impl Registration {
     }
 }
 
-fn answer(desk: &Desk, key: &Key, stream: &UnixStream) -> io::Result<()> {
+fn answer(desk: &ProxyRegistrationState, key: &StationKey, stream: &UnixStream) -> io::Result<()> {
     if !is_ours(stream)? {
         return Ok(());
     }
-    let timed = Timed::new(stream, PATIENCE);
+    let timed = TimedConnection::new(stream, PATIENCE);
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut lines = Lines::new(timed, LONGEST_HELLO);
+    let mut lines = LineReader::new(timed, LONGEST_HELLO);
     if admitted("proxy", stream, &mut lines, key)?.is_none() {
         return Ok(());
     }
@@ -102,7 +106,7 @@ fn answer(desk: &Desk, key: &Key, stream: &UnixStream) -> io::Result<()> {
         tables: bounded((desk.snapshot)(), LONGEST_TABLES),
     };
     let proxy = serde_json::to_value(proxy)?;
-    send(timed, &Reply::Ok(proxy))
+    send(timed, &StationReply::Ok(proxy))
 }
 
 /// As much of a snapshot as fits into so many bytes. Of long lists the first rows are kept, and `omitted`
@@ -143,12 +147,12 @@ fn bounded(snapshot: Json, mut bytes: usize) -> Map<String, Json> {
 
 /// Asks the proxies of the workspace at `root`, or all of this user, for their tables. What killed ones
 /// left is removed.
-pub fn list(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
+pub fn list(root: Option<&Utf8Path>, env: &CommandEnvironment) -> anyhow::Result<FoundProxies> {
     let deadline = Instant::now() + PATIENCE;
-    let mut found = Found::default();
+    let mut found = FoundProxies::default();
     // All are asked before the first is heard, so that those that are slow are so at the same time.
     let mut asked = Vec::new();
-    for place in Place::proxies(root, env)? {
+    for place in StationPlace::proxies(root, env)? {
         let pid = place.pid().unwrap_or_default();
         match ask(&place) {
             Ok(Some(stream)) => asked.push((pid, stream)),
@@ -171,7 +175,7 @@ pub fn list(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found>
 }
 
 /// Sends the question. `None` if nobody is there.
-fn ask(place: &Place) -> anyhow::Result<Option<UnixStream>> {
+fn ask(place: &StationPlace) -> anyhow::Result<Option<UnixStream>> {
     let Some(stream) = place.connect_at_once()? else {
         return Ok(None);
     };
@@ -181,11 +185,11 @@ fn ask(place: &Place) -> anyhow::Result<Option<UnixStream>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let hello = Hello {
+    let hello = StationHello {
         jig: VERSION.to_owned(),
         key,
     };
-    match send(Timed::new(&stream, LEAST_PATIENCE), &hello) {
+    match send(TimedConnection::new(&stream, LEAST_PATIENCE), &hello) {
         Err(error) if is_gone(&error) => Ok(None),
         sent => Ok(sent.map(|()| Some(stream))?),
     }
@@ -193,14 +197,14 @@ fn ask(place: &Place) -> anyhow::Result<Option<UnixStream>> {
 
 /// The answer. `None` if the proxy has gone meanwhile.
 fn hear(stream: &UnixStream, patience: Duration) -> anyhow::Result<Option<Proxy>> {
-    let mut lines = Lines::new(Timed::new(stream, patience), LONGEST_ANSWER);
+    let mut lines = LineReader::new(TimedConnection::new(stream, patience), LONGEST_ANSWER);
     match lines.message() {
-        Ok(Some(Reply::Ok(value))) => {
+        Ok(Some(StationReply::Ok(value))) => {
             let proxy = serde_json::from_value(value).context("its answer has another form")?;
             Ok(Some(proxy))
         }
-        Ok(Some(Reply::Error(failure))) => Err(failure.into_error()),
-        Ok(Some(Reply::Going) | None) => Ok(None),
+        Ok(Some(StationReply::Error(failure))) => Err(failure.into_error()),
+        Ok(Some(StationReply::Going) | None) => Ok(None),
         Err(error) if is_gone(&error) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -222,12 +226,12 @@ fn silence(pid: u32, error: &anyhow::Error) -> String {
 
 /// A connection that has so much time altogether, however the other end uses it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Timed<'a> {
+pub(super) struct TimedConnection<'a> {
     stream: &'a UnixStream,
     deadline: Instant,
 }
 
-impl<'a> Timed<'a> {
+impl<'a> TimedConnection<'a> {
     pub(super) fn new(stream: &'a UnixStream, patience: Duration) -> Self {
         Self {
             stream,
@@ -244,14 +248,14 @@ impl<'a> Timed<'a> {
     }
 }
 
-impl Read for Timed<'_> {
+impl Read for TimedConnection<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(self.left()?)?;
         self.stream.read(buffer)
     }
 }
 
-impl Write for Timed<'_> {
+impl Write for TimedConnection<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(self.left()?)?;
         self.stream.write(bytes)

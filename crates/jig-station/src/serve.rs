@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_engine::Turn;
-use jig_project::{Environment, leftovers::JOURNAL, open_files};
+use jig_project::{CommandEnvironment, leftovers::JOURNAL, open_files};
 use jig_runtime::{HandleLimits, Handles};
 use jig_sandbox::{Interest, Waker};
 use rustix::fs::{Mode, OFlags};
@@ -19,9 +19,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::connection;
-use super::protocol::{Failure, Reply, send};
-use super::socket_place::{Key, Place};
-use super::tool_servers::Behind;
+use super::protocol::{StationFailure, StationReply, send};
+use super::socket_place::{StationKey, StationPlace};
+use super::tool_servers::SpawnedServers;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -29,11 +29,11 @@ pub(super) struct Station {
     /// The workspace.
     pub(super) root: Utf8PathBuf,
     /// What a client has to show.
-    pub(super) key: Key,
+    pub(super) key: StationKey,
     /// What runs.
     pub(super) handles: Arc<Handles>,
     /// The MCP servers that spawned tools are on.
-    pub(super) behind: Behind,
+    pub(super) behind: SpawnedServers,
     /// What runs, and what a person allowed or answered for as long as the station lives.
     pub(super) turn: Turn,
     connections: AtomicUsize,
@@ -54,19 +54,19 @@ impl Station {
     }
 
     /// Whether anybody may still need it: a client, a tool that runs, a result that nobody has fetched.
-    fn need(&self) -> Need {
+    fn need(&self) -> StationNeed {
         let counts = self.handles.counts();
         if counts.live > 0 || self.connections.load(Ordering::SeqCst) > 0 {
-            Need::Now
+            StationNeed::Now
         } else if counts.stopped > 0 {
-            Need::For(RESULTS_KEPT)
+            StationNeed::For(RESULTS_KEPT)
         } else {
-            Need::For(LINGER)
+            StationNeed::For(LINGER)
         }
     }
 }
 
-enum Need {
+enum StationNeed {
     Now,
     /// Not now, and not any more if that stays so for this long.
     For(Duration),
@@ -79,8 +79,8 @@ pub fn run(root: &Utf8Path) -> anyhow::Result<()> {
     // A session of its own: a closed terminal or its ctrl-C is not for the station. It fails only where
     // the process leads a session already.
     let _ = rustix::process::setsid();
-    let env = Environment::of_this_process();
-    let Some(claim) = Place::make(root, &env)?.claim(PATIENCE)? else {
+    let env = CommandEnvironment::of_this_process();
+    let Some(claim) = StationPlace::make(root, &env)?.claim(PATIENCE)? else {
         return Ok(());
     };
     open_files::raise_limit();
@@ -102,7 +102,7 @@ pub fn run(root: &Utf8Path) -> anyhow::Result<()> {
         key,
         turn: Turn::new(Arc::clone(&handles)),
         handles,
-        behind: Behind::default(),
+        behind: SpawnedServers::default(),
         connections: AtomicUsize::new(0),
         is_over: AtomicBool::new(false),
         waker: Waker::new().context("cannot be woken")?,
@@ -123,9 +123,9 @@ pub fn run(root: &Utf8Path) -> anyhow::Result<()> {
         }
         station.behind.tidy();
         match station.need() {
-            Need::Now => unneeded_since = Instant::now(),
-            Need::For(time) if unneeded_since.elapsed() > time => break,
-            Need::For(_) => {}
+            StationNeed::Now => unneeded_since = Instant::now(),
+            StationNeed::For(time) if unneeded_since.elapsed() > time => break,
+            StationNeed::For(_) => {}
         }
     }
     // From here on clients find nobody, and start the next station, which waits for the claim. Those that
@@ -152,14 +152,14 @@ fn receive(station: &Arc<Station>, stream: UnixStream) {
     if stream.set_nonblocking(false).is_err() {
         return;
     }
-    let visit = Visit::new(station);
+    let visit = ServedClient::new(station);
     if visit.number > MOST_CONNECTIONS {
         let _ = stream.set_write_timeout(Some(Duration::from_millis(100)));
-        let busy = Failure {
+        let busy = StationFailure {
             message: "the station serves too many clients already".to_owned(),
             causes: Vec::new(),
         };
-        let _ = send(&stream, &Reply::Error(busy));
+        let _ = send(&stream, &StationReply::Error(busy));
         return;
     }
     // Without a thread the client finds the connection closed, and may try again.
@@ -169,12 +169,12 @@ fn receive(station: &Arc<Station>, stream: UnixStream) {
 }
 
 /// Counts a client for as long as it is served.
-struct Visit {
+struct ServedClient {
     station: Arc<Station>,
     number: usize,
 }
 
-impl Visit {
+impl ServedClient {
     fn new(station: &Arc<Station>) -> Self {
         Self {
             station: Arc::clone(station),
@@ -183,7 +183,7 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for ServedClient {
     fn drop(&mut self) {
         self.station.connections.fetch_sub(1, Ordering::SeqCst);
         // It may have been the last.

@@ -1,4 +1,4 @@
-//! [`Place`]: where the station of a workspace is found, and the proxies and servers that run there.
+//! [`StationPlace`]: where the station of a workspace is found, and the proxies and servers that run there.
 //!
 //! There are three files for each: the socket, the lock that the living process holds, and the key that a
 //! client has to show. They are in jig's state, which is hidden from every tool, whatever it was
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_project::{Environment, audit_log};
+use jig_project::{CommandEnvironment, audit_log};
 use jig_proto::hint;
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -25,16 +25,16 @@ use jig_project::shell_word;
 
 /// Where the station of one workspace is found, or one proxy, or one server.
 #[derive(Debug)]
-pub(crate) struct Place {
-    directory: Arc<Directory>,
+pub(crate) struct StationPlace {
+    directory: Arc<StationDirectory>,
     /// The names of its files, without their endings.
     name: String,
-    kind: &'static Kind,
+    kind: &'static StationPlaceKind,
 }
 
 /// What is at a place.
 #[derive(Debug)]
-struct Kind {
+struct StationPlaceKind {
     /// For people.
     what: &'static str,
     /// The endings of its files. None is that of another kind, which would find it otherwise.
@@ -43,10 +43,10 @@ struct Kind {
     lock: &'static str,
 }
 
-impl Place {
+impl StationPlace {
     /// The place for the workspace at `root`; its directory is made if it is not there.
-    pub(crate) fn make(root: &Utf8Path, env: &Environment) -> anyhow::Result<Self> {
-        let path = Directory::path_for(env)?;
+    pub(crate) fn make(root: &Utf8Path, env: &CommandEnvironment) -> anyhow::Result<Self> {
+        let path = StationDirectory::path_for(env)?;
         make(&path).with_context(|| format!("cannot make the folder `{path}`"))?;
         match Self::find(root, env)? {
             Some(place) => Ok(place),
@@ -55,8 +55,8 @@ impl Place {
     }
 
     /// The place for the workspace at `root`. `None` if no station was ever started for this user.
-    pub(crate) fn find(root: &Utf8Path, env: &Environment) -> anyhow::Result<Option<Self>> {
-        let directory = Directory::open(Directory::path_for(env)?)?;
+    pub(crate) fn find(root: &Utf8Path, env: &CommandEnvironment) -> anyhow::Result<Option<Self>> {
+        let directory = StationDirectory::open(StationDirectory::path_for(env)?)?;
         Ok(directory.map(|directory| Self {
             directory: Arc::new(directory),
             name: name(root),
@@ -68,14 +68,17 @@ impl Place {
     /// is made if it is not there.
     pub(crate) fn make_proxy(
         root: &Utf8Path,
-        env: &Environment,
+        env: &CommandEnvironment,
         number: u32,
     ) -> anyhow::Result<Self> {
         Self::make_own(&PROXY, root, env, number)
     }
 
     /// The places of this user in which a proxy was started: those of the workspace at `root`, or all.
-    pub(crate) fn proxies(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Vec<Self>> {
+    pub(crate) fn proxies(
+        root: Option<&Utf8Path>,
+        env: &CommandEnvironment,
+    ) -> anyhow::Result<Vec<Self>> {
         Self::own(&PROXY, root, env)
     }
 
@@ -83,14 +86,17 @@ impl Place {
     /// is made if it is not there.
     pub(crate) fn make_server(
         root: &Utf8Path,
-        env: &Environment,
+        env: &CommandEnvironment,
         number: u32,
     ) -> anyhow::Result<Self> {
         Self::make_own(&SERVER, root, env, number)
     }
 
     /// The places of this user in which a server was started: those of the workspace at `root`, or all.
-    pub(crate) fn servers(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Vec<Self>> {
+    pub(crate) fn servers(
+        root: Option<&Utf8Path>,
+        env: &CommandEnvironment,
+    ) -> anyhow::Result<Vec<Self>> {
         Self::own(&SERVER, root, env)
     }
 
@@ -100,9 +106,9 @@ impl Place {
     }
 
     fn make_own(
-        kind: &'static Kind,
+        kind: &'static StationPlaceKind,
         root: &Utf8Path,
-        env: &Environment,
+        env: &CommandEnvironment,
         number: u32,
     ) -> anyhow::Result<Self> {
         let place = Self::make(root, env)?;
@@ -114,9 +120,9 @@ impl Place {
     }
 
     fn own(
-        kind: &'static Kind,
+        kind: &'static StationPlaceKind,
         root: Option<&Utf8Path>,
-        env: &Environment,
+        env: &CommandEnvironment,
     ) -> anyhow::Result<Vec<Self>> {
         // The lock is the first of its files that comes, and the last that goes.
         let mut places = Self::of_kind(kind, kind.lock, env)?;
@@ -128,13 +134,17 @@ impl Place {
     }
 
     /// The places of this user in which a station was started, whatever the workspace.
-    pub(crate) fn all(env: &Environment) -> anyhow::Result<Vec<Self>> {
+    pub(crate) fn all(env: &CommandEnvironment) -> anyhow::Result<Vec<Self>> {
         Self::of_kind(&STATION, STATION.socket, env)
     }
 
     /// The places of one kind, found by the file of this ending.
-    fn of_kind(kind: &'static Kind, ending: &str, env: &Environment) -> anyhow::Result<Vec<Self>> {
-        let Some(directory) = Directory::open(Directory::path_for(env)?)? else {
+    fn of_kind(
+        kind: &'static StationPlaceKind,
+        ending: &str,
+        env: &CommandEnvironment,
+    ) -> anyhow::Result<Vec<Self>> {
+        let Some(directory) = StationDirectory::open(StationDirectory::path_for(env)?)? else {
             return Ok(Vec::new());
         };
         let cannot = || format!("cannot list `{}`", directory.path);
@@ -196,7 +206,7 @@ impl Place {
     }
 
     /// The key of who is there.
-    pub(crate) fn key(&self) -> io::Result<Key> {
+    pub(crate) fn key(&self) -> io::Result<StationKey> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = fs::openat(
             &self.directory.handle,
@@ -214,7 +224,7 @@ impl Place {
         }
         let text = std::str::from_utf8(&text[..filled]);
         text.ok()
-            .and_then(|text| Key::parse(text).ok())
+            .and_then(|text| StationKey::parse(text).ok())
             .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the key is damaged"))
     }
 
@@ -320,18 +330,18 @@ impl Place {
 /// The right to serve at a place. What belongs to it is removed when it goes.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    place: Place,
+    place: StationPlace,
     #[expect(dead_code, reason = "it is held, which is all that a lock is for")]
     lock: OwnedFd,
 }
 
 impl Claim {
     /// Makes a key and listens. The key is there before the socket, so that whoever connects can read it.
-    pub(crate) fn listen(&self) -> anyhow::Result<(UnixListener, Key)> {
+    pub(crate) fn listen(&self) -> anyhow::Result<(UnixListener, StationKey)> {
         let place = &self.place;
         let cannot = || format!("cannot listen at `{}`", place.path(place.kind.socket));
         self.close();
-        let key = Key::random().with_context(cannot)?;
+        let key = StationKey::random().with_context(cannot)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = fs::openat(
             &place.directory.handle,
@@ -353,7 +363,7 @@ impl Claim {
 
     /// Takes the socket away, so that nobody finds it any more. The place stays claimed.
     pub(crate) fn close(&self) {
-        let Kind { socket, key, .. } = self.place.kind;
+        let StationPlaceKind { socket, key, .. } = self.place.kind;
         self.place.remove(&[socket, key]);
     }
 }
@@ -378,9 +388,9 @@ fn connect_at_once(path: &Utf8Path) -> io::Result<UnixStream> {
 
 /// What a client shows to prove that it could read the station's directory.
 #[derive(Clone)]
-pub(crate) struct Key([u8; KEY_LENGTH]);
+pub(crate) struct StationKey([u8; KEY_LENGTH]);
 
-impl Key {
+impl StationKey {
     fn random() -> io::Result<Self> {
         let mut bytes = [0; KEY_LENGTH];
         let mut filled = 0;
@@ -413,14 +423,14 @@ impl Key {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotAKey;
 
-impl std::fmt::Display for Key {
+impl std::fmt::Display for StationKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
 /// A key is a secret.
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for StationKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Key")
     }
@@ -464,14 +474,14 @@ pub(crate) fn is_outside_sandboxes(_: &UnixStream) -> io::Result<bool> {
 
 /// A directory that nobody but this user can enter.
 #[derive(Debug)]
-struct Directory {
+struct StationDirectory {
     path: Utf8PathBuf,
     handle: OwnedFd,
 }
 
-impl Directory {
+impl StationDirectory {
     /// Where it is for this user.
-    fn path_for(env: &Environment) -> anyhow::Result<Utf8PathBuf> {
+    fn path_for(env: &CommandEnvironment) -> anyhow::Result<Utf8PathBuf> {
         let state = env.state().ok_or_else(|| {
             let hint = hint!("set HOME");
             anyhow!(hint).context("there is no folder for the station's socket")
@@ -538,21 +548,21 @@ fn make(path: &Utf8Path) -> Result<(), Errno> {
     }
 }
 
-static STATION: Kind = Kind {
+static STATION: StationPlaceKind = StationPlaceKind {
     what: "station",
     socket: ".sock",
     key: ".key",
     lock: ".lock",
 };
 
-static PROXY: Kind = Kind {
+static PROXY: StationPlaceKind = StationPlaceKind {
     what: "proxy",
     socket: ".proxy",
     key: ".proxy-key",
     lock: ".proxy-lock",
 };
 
-static SERVER: Kind = Kind {
+static SERVER: StationPlaceKind = StationPlaceKind {
     what: "server",
     socket: ".ask",
     key: ".ask-key",

@@ -2,12 +2,14 @@ use jig_proto::Question;
 use serde_json::{Value as Json, json};
 
 use super::connection::{answered, in_form};
-use super::protocol::{Asked, By, Failure, Lines, Reply, Request, send};
-use super::socket_place::{Key, NotAKey};
+use super::protocol::{
+    LineReader, QuestionAuthor, StationFailure, StationQuestion, StationReply, StationRequest, send,
+};
+use super::socket_place::{NotAKey, StationKey};
 
 /// What a reader makes of these bytes: each message, or the first error.
 fn read(bytes: &[u8], limit: usize) -> Result<Vec<Json>, String> {
-    let mut lines = Lines::new(bytes, limit);
+    let mut lines = LineReader::new(bytes, limit);
     let mut all = Vec::new();
     while let Some(message) = lines.message().map_err(|error| error.to_string())? {
         all.push(message);
@@ -64,7 +66,7 @@ fn requests_survive_the_way() {
                "config": [], "set": ["x=1"], "env": {"HOME": "/root"}}),
     ];
     for json in requests {
-        let request: Request = serde_json::from_value(json.clone()).unwrap();
+        let request: StationRequest = serde_json::from_value(json.clone()).unwrap();
         let mut bytes = Vec::new();
         send(&mut bytes, &request).unwrap();
         let back: Json = serde_json::from_slice(&bytes).unwrap();
@@ -77,7 +79,7 @@ fn requests_survive_the_way() {
         json!({"do": "abort", "ids": "h_1"}),
     ] {
         assert!(
-            serde_json::from_value::<Request>(wrong.clone()).is_err(),
+            serde_json::from_value::<StationRequest>(wrong.clone()).is_err(),
             "{wrong}"
         );
     }
@@ -89,9 +91,9 @@ fn errors_survive_the_way() {
     let error = anyhow::anyhow!("hint: do it")
         .context("because")
         .context("it failed");
-    let failure = Failure::of(&error);
-    let sent = serde_json::to_vec(&Reply::Error(failure.clone())).unwrap();
-    let Reply::Error(received) = serde_json::from_slice(&sent).unwrap() else {
+    let failure = StationFailure::of(&error);
+    let sent = serde_json::to_vec(&StationReply::Error(failure.clone())).unwrap();
+    let StationReply::Error(received) = serde_json::from_slice(&sent).unwrap() else {
         panic!("an error became something else");
     };
     assert_eq!(received, failure);
@@ -106,14 +108,14 @@ fn errors_survive_the_way() {
 #[test]
 fn keys_are_compared_as_a_whole() {
     let text = "0123456789abcdef".repeat(4);
-    let key = Key::parse(&text).unwrap();
+    let key = StationKey::parse(&text).unwrap();
     assert_eq!(key.to_string(), text);
-    assert!(key.is(&Key::parse(&text).unwrap()));
+    assert!(key.is(&StationKey::parse(&text).unwrap()));
     for place in [0, 31, 63] {
         let mut other = text.clone().into_bytes();
         other[place] = if other[place] == b'7' { b'8' } else { b'7' };
         let other = String::from_utf8(other).unwrap();
-        assert!(!key.is(&Key::parse(&other).unwrap()), "{other}");
+        assert!(!key.is(&StationKey::parse(&other).unwrap()), "{other}");
     }
     for wrong in [
         "",
@@ -122,7 +124,7 @@ fn keys_are_compared_as_a_whole() {
         &text.replace('0', "g"),
         &"é".repeat(32),
     ] {
-        assert_eq!(Key::parse(wrong).map(drop), Err(NotAKey), "{wrong}");
+        assert_eq!(StationKey::parse(wrong).map(drop), Err(NotAKey), "{wrong}");
     }
 }
 
@@ -151,38 +153,47 @@ fn s034_answers_from_words() {
 #[test]
 fn answers_are_meant_for_one_question() {
     let id: jig_proto::HandleId = "h_1".parse().unwrap();
-    let check = |open: Option<(u64, By)>, meant: Option<u64>, expected: Result<bool, &str>| {
-        let open = open.map(|(number, by)| Asked {
-            number,
-            by,
-            tool: "tool".to_owned(),
-            question: Question::select("q", "May it?", ["once", "turn", "no"]),
-        });
-        let found = answered(&id, open.clone(), meant);
-        match (found, expected) {
-            (Ok(found), Ok(is_answer)) => assert_eq!(found.is_some(), is_answer, "{open:?}"),
-            (Err(error), Err(text)) => {
-                let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
-                assert!(chain.join("\n").contains(text), "{chain:?}");
+    let check =
+        |open: Option<(u64, QuestionAuthor)>, meant: Option<u64>, expected: Result<bool, &str>| {
+            let open = open.map(|(number, by)| StationQuestion {
+                number,
+                by,
+                tool: "tool".to_owned(),
+                question: Question::select("q", "May it?", ["once", "turn", "no"]),
+            });
+            let found = answered(&id, open.clone(), meant);
+            match (found, expected) {
+                (Ok(found), Ok(is_answer)) => assert_eq!(found.is_some(), is_answer, "{open:?}"),
+                (Err(error), Err(text)) => {
+                    let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
+                    assert!(chain.join("\n").contains(text), "{chain:?}");
+                }
+                (found, expected) => panic!("{open:?} {meant:?}: {found:?} {expected:?}"),
             }
-            (found, expected) => panic!("{open:?} {meant:?}: {found:?} {expected:?}"),
-        }
-    };
+        };
     // Input for a tool that asks nothing.
     check(None, None, Ok(false));
     check(None, Some(7), Err("is not open any more"));
     // The tool's own question.
-    check(Some((7, By::Tool)), None, Ok(true));
-    check(Some((7, By::Tool)), Some(7), Ok(true));
-    check(Some((8, By::Tool)), Some(7), Err("`tool` asks: May it?"));
-    // What jig asks, perhaps in place of what the person was shown.
-    check(Some((7, By::Policy)), Some(7), Ok(true));
+    check(Some((7, QuestionAuthor::Tool)), None, Ok(true));
+    check(Some((7, QuestionAuthor::Tool)), Some(7), Ok(true));
     check(
-        Some((8, By::Policy)),
+        Some((8, QuestionAuthor::Tool)),
+        Some(7),
+        Err("`tool` asks: May it?"),
+    );
+    // What jig asks, perhaps in place of what the person was shown.
+    check(Some((7, QuestionAuthor::Policy)), Some(7), Ok(true));
+    check(
+        Some((8, QuestionAuthor::Policy)),
         Some(7),
         Err("waits for another answer by now"),
     );
-    check(Some((7, By::Policy)), None, Err("jig asks: May it?"));
+    check(
+        Some((7, QuestionAuthor::Policy)),
+        None,
+        Err("jig asks: May it?"),
+    );
     let hint = "hint: `jig apply h_1 once|turn|no --question 7`";
-    check(Some((7, By::Policy)), None, Err(hint));
+    check(Some((7, QuestionAuthor::Policy)), None, Err(hint));
 }

@@ -1,4 +1,4 @@
-//! [`Behind`]: the MCP servers that spawned tools are on.
+//! [`SpawnedServers`]: the MCP servers that spawned tools are on.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::thread;
 
 use jig_config::Config;
 use jig_mcp::Servers;
-use jig_project::Environment;
+use jig_project::CommandEnvironment;
 
 /// One set of servers for each configuration and environment under which something was spawned: a server has the
 /// variables of who started it, tokens among them, and works for nobody else.
@@ -14,22 +14,22 @@ use jig_project::Environment;
 /// The set of the last spawn stays for the next one. Any other goes when no handle has it any more, and not before:
 /// a spawn with another one stops nothing that a handle is on, or waits for.
 #[derive(Debug, Default)]
-pub(super) struct Behind(Mutex<Vec<Set>>);
+pub(super) struct SpawnedServers(Mutex<Vec<ServerSet>>);
 
 /// The servers of one configuration and environment. The last set is that of the last spawn.
 #[derive(Debug)]
-struct Set {
+struct ServerSet {
     identity: String,
     servers: Arc<Servers>,
 }
 
-impl Behind {
+impl SpawnedServers {
     /// The servers with this [identity].
     pub(super) fn of(&self, identity: String, make: impl FnOnce() -> Arc<Servers>) -> Arc<Servers> {
         let mut sets = self.sets();
         let set = match sets.iter().position(|set| set.identity == identity) {
             Some(place) => sets.remove(place),
-            None => Set {
+            None => ServerSet {
                 identity,
                 servers: make(),
             },
@@ -44,8 +44,8 @@ impl Behind {
         let mut sets = self.sets();
         let others = sets.len().saturating_sub(1);
         // Whoever gets one gets it from here, under the lock.
-        let is_unused = |set: &mut Set| Arc::strong_count(&set.servers) == 1;
-        let unused: Vec<Set> = sets.extract_if(..others, is_unused).collect();
+        let is_unused = |set: &mut ServerSet| Arc::strong_count(&set.servers) == 1;
+        let unused: Vec<ServerSet> = sets.extract_if(..others, is_unused).collect();
         drop(sets);
         if unused.is_empty() {
             return;
@@ -62,13 +62,13 @@ impl Behind {
         end(sets);
     }
 
-    fn sets(&self) -> MutexGuard<'_, Vec<Set>> {
+    fn sets(&self) -> MutexGuard<'_, Vec<ServerSet>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What servers are: those of a configuration, for a client with these variables. No value is kept in it.
-pub(super) fn identity(config: &Config, env: &Environment) -> String {
+pub(super) fn identity(config: &Config, env: &CommandEnvironment) -> String {
     let mut hasher = blake3::Hasher::new();
     for (name, value) in env.some(|_| true) {
         for word in [name, value] {
@@ -82,7 +82,7 @@ pub(super) fn identity(config: &Config, env: &Environment) -> String {
 }
 
 /// Ends all of them at the same time.
-fn end(sets: Vec<Set>) {
+fn end(sets: Vec<ServerSet>) {
     thread::scope(|scope| {
         for set in &sets {
             scope.spawn(|| set.servers.stop_all());

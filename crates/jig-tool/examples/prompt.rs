@@ -5,7 +5,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use jig_tool::vfs::{self, Host, Read};
+use jig_tool::vfs::{self, Host, ReadOptions};
 use jig_tool::{Content, ToolError, ToolState};
 
 fn main() -> ExitCode {
@@ -19,7 +19,7 @@ fn prompt(host: &mut Host) -> Result<Content, ToolError> {
         .on_terminal(24, 80)
         .start()?;
     loop {
-        let output = python.read(&Read::settled(Duration::from_secs(30)))?;
+        let output = python.read(&ReadOptions::settled(Duration::from_secs(30)))?;
         if !output.content.is_empty() {
             host.state(ToolState::running(output.content.as_ref()))?;
         }

@@ -33,15 +33,17 @@ mod shared_connection;
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-pub use client::{Client, Pending, Reply};
-pub use error::{ConnectError, Error};
+pub use client::{Client, PendingRequest, ProxyReply};
+pub use error::{Error, ProxyConnectError};
 pub use file::File;
 pub use jig_proto::fsproxy::{
-    Code, DESCRIPTOR, DESCRIPTOR_VARIABLE, Data, List, ListReply, ListedEntry, ListedKind, LlmCmd,
-    LlmReply, MAX_READ, Message, Mode, Op, Open, ProxyError, QuotaReport, Read, Role, TokenUsage,
-    Write,
+    DESCRIPTOR, DESCRIPTOR_VARIABLE, Data, ListParams, ListedEntry, ListedKind, LlmCmd, LlmMessage,
+    LlmReply, LlmRole, MAX_READ, Op, OpenMode, OpenParams, ProxyError, ProxyErrorCode,
+    ProxyListReply, QuotaReport, ReadParams, TokenUsage, WriteParams,
 };
-pub use relay::{Attached, Child, ChildOptions, ClientRow, FileRow, Relay, Stream};
+pub use relay::{
+    AttachedChild, ChildOptions, ChildStream, Relay, RelayChild, RelayClientRow, RelayFileRow,
+};
 
 /// A thread that panicked leaves nothing half done behind these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -29,22 +29,22 @@ mod transport;
 use std::io::{self, Stdin, Stdout};
 
 pub use descriptors::Descriptors;
-pub use error::{ConnectError, HostError, Refused};
+pub use error::{ConnectError, HostError, RefusedOperation};
 pub use grep::Grep;
 pub use host::{ArgumentsError, Host};
 pub use http::HttpRequest;
 pub use jig_proto::vfs::{
     Capabilities, DoneReply, Edit, Entry, EntryKind, ErrorKind, ErrorReply, FileMatches, FsAppend,
     FsDelete, FsPatch, FsRename, FsWrite, GrepReply, HttpReply, Init, MatchedLine, MetadataReply,
-    Method, Payload, ProcessOutput, ProcessReply, ReadReply, Ready, Reply, Request, SessionLimits,
-    ToolInput,
+    Method, Payload, ProcessOutput, ProcessReply, ReadReply, Ready, SessionLimits, ToolInput,
+    VfsReply, VfsRequest,
 };
 pub use opened::Opened;
 pub use pipes::Pipes;
 pub use process::Run;
 pub use run::{run, serve};
-pub use staying_process::{Process, Read, Start};
-pub use transport::{Answer, Notification, RequestError, Transport};
+pub use staying_process::{Process, ReadOptions, Start};
+pub use transport::{HostAnswer, Notification, RequestError, Transport};
 
 /// Reads `init` from standard input and takes standard input and output for the protocol, and the
 /// socket over which open files come, if there is one.

@@ -104,9 +104,9 @@ macro_rules! wasm_tool {
 #[macro_export]
 macro_rules! __wasm_export {
     ($tool:ident) => {
-        struct Tool;
+        struct ExportedTool;
 
-        impl $crate::wasm::sdk::Guest for Tool {
+        impl $crate::wasm::sdk::Guest for ExportedTool {
             fn run(
                 context: $crate::wasm::sdk::Context,
                 name: ::std::string::String,
@@ -117,7 +117,7 @@ macro_rules! __wasm_export {
             }
         }
 
-        $crate::wasm::sdk::__export_tool!(Tool with_types_in $crate::wasm::sdk);
+        $crate::wasm::sdk::__export_tool!(ExportedTool with_types_in $crate::wasm::sdk);
     };
 }
 
@@ -127,9 +127,9 @@ macro_rules! __wasm_export {
 #[macro_export]
 macro_rules! __wasm_export_description {
     ($describe:ident) => {
-        struct Described;
+        struct ExportedDescription;
 
-        impl $crate::wasm::describing::exports::jig::tool::describe::Guest for Described {
+        impl $crate::wasm::describing::exports::jig::tool::describe::Guest for ExportedDescription {
             fn describe()
             -> ::std::vec::Vec<$crate::wasm::describing::exports::jig::tool::describe::Description>
             {
@@ -138,7 +138,7 @@ macro_rules! __wasm_export_description {
         }
 
         $crate::wasm::describing::__export_description!(
-            Described with_types_in $crate::wasm::describing
+            ExportedDescription with_types_in $crate::wasm::describing
         );
     };
 }

@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Context, ProjectPath, Status, ToolState};
+use jig_proto::{Action, Context, ProjectPath, StateName, ToolState};
 use jig_runtime::{Component, ComponentSource, Mount, Plan, Runtime as _, Session};
-use jig_wasm::{CacheDirs, Loaded, Settings, WasmRuntime};
+use jig_wasm::{CacheDirs, CodeSource, Settings, WasmRuntime};
 use serde_json::{Value, json};
 
 fn main() {
@@ -150,7 +150,7 @@ fn loading(ours: &Ours, folder: &Path) {
         key: folder.join("key/wasm.key"),
     });
     let component = component("test");
-    let take = |settings: &Settings, expected: Loaded| {
+    let take = |settings: &Settings, expected: CodeSource| {
         let start = Instant::now();
         let runtime = WasmRuntime::new(settings.clone()).expect("it was made before");
         let prepared = runtime.prepare(&component).expect("it compiles");
@@ -158,11 +158,11 @@ fn loading(ours: &Ours, folder: &Path) {
         ours.session_with(&runtime, ours.plan(&component, &json!({"path": "small"})));
         start.elapsed()
     };
-    take(&settings, Loaded::Compiled);
+    take(&settings, CodeSource::Compiled);
     let mut times: [Vec<Duration>; 2] = Default::default();
     for _ in 0..LOADINGS {
-        times[0].push(take(&Settings::default(), Loaded::Compiled));
-        times[1].push(take(&settings, Loaded::Disk));
+        times[0].push(take(&Settings::default(), CodeSource::Compiled));
+        times[1].push(take(&settings, CodeSource::Disk));
     }
     for sorted in &mut times {
         sorted.sort();
@@ -182,7 +182,7 @@ fn memory(ours: &Ours) {
         let policy = ours.policy(DefaultAccess::NOTHING);
         let plan = ours.plan_under(policy, &component, &json!({"path": "small"}));
         let session = ours.runtime.start(plan).expect("it starts");
-        until(&session, Status::Waiting);
+        until(&session, StateName::Waiting);
         session
     };
     // What is there once for all is there now.
@@ -199,7 +199,7 @@ fn memory(ours: &Ours) {
     );
     for session in held {
         session.cancel();
-        until(&session, Status::Stopped);
+        until(&session, StateName::Stopped);
     }
     if let Some(program) = argument("--floor") {
         let mut floor = Floor::start(&program, "test", Path::new("/"));
@@ -317,7 +317,7 @@ impl Ours {
 
     fn session_with(&self, runtime: &WasmRuntime, plan: Plan) {
         let session = runtime.start(plan).expect("it starts");
-        match until(&session, Status::Stopped) {
+        match until(&session, StateName::Stopped) {
             ToolState::Stopped { result, .. } => drop(result.expect("it succeeds")),
             other => panic!("it is not over: {other:?}"),
         }
@@ -327,11 +327,11 @@ impl Ours {
 fn policy(files: &Arc<dyn ProjectFiles>, default: DefaultAccess) -> Arc<Policy> {
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(files)));
     let guards = Guards::of_workspace();
-    let policy = Policy::compile(&Access::default(), default, &guards, &workspace);
+    let policy = Policy::compile(&DeclaredAccess::default(), default, &guards, &workspace);
     Arc::new(policy.expect("it compiles"))
 }
 
-fn until(session: &Session, status: Status) -> ToolState {
+fn until(session: &Session, status: StateName) -> ToolState {
     let mut seen = 0;
     loop {
         let update = session.wait(seen, None);

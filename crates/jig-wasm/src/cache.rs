@@ -1,4 +1,4 @@
-//! [`Cache`]: compiled code on disk, so that the next process starts warm.
+//! [`ComponentCache`]: compiled code on disk, so that the next process starts warm.
 //!
 //! What is loaded from here runs as native code, so nothing is trusted that somebody else may have put here.
 //! An entry is read whole and authenticated by a key that lies elsewhere, and the bytes that were
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use wasmtime::Engine;
 
-use disk::Folder;
+use disk::CacheFolder;
 
 #[cfg(test)]
 mod tests;
@@ -31,20 +31,20 @@ pub struct CacheDirs {
 
 /// What is kept on disk for other processes.
 #[derive(Debug)]
-pub(crate) struct Cache {
+pub(crate) struct ComponentCache {
     dirs: CacheDirs,
     /// Opened by whoever needs it first: most processes run no component.
-    opened: OnceLock<Result<Folder, String>>,
+    opened: OnceLock<Result<CacheFolder, String>>,
 }
 
 /// Names one entry: what it is, and of which component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity(blake3::Hash);
+pub(crate) struct CacheEntryId(blake3::Hash);
 
-impl Identity {
+impl CacheEntryId {
     /// The compiled code of a component, for this engine and no other.
     pub(crate) fn code(component: &blake3::Hash, engine: &Engine) -> Self {
-        let mut hasher = Blake(blake3::Hasher::new_derive_key("jig 1 wasm compiled code"));
+        let mut hasher = Blake3Hasher(blake3::Hasher::new_derive_key("jig 1 wasm compiled code"));
         hasher.write(component.as_bytes());
         engine.precompile_compatibility_hash().hash(&mut hasher);
         Self(hasher.0.finalize())
@@ -63,11 +63,11 @@ impl Identity {
 }
 
 /// Bytes that were written by jig, for this entry. Only the check of their seal makes one.
-pub(crate) struct Sealed(Vec<u8>);
+pub(crate) struct SealedBytes(Vec<u8>);
 
-impl Sealed {
+impl SealedBytes {
     /// The content of an entry, if its seal is right.
-    fn open(key: &Key, identity: &Identity, bytes: Vec<u8>) -> Option<Self> {
+    fn open(key: &CacheKey, identity: &CacheEntryId, bytes: Vec<u8>) -> Option<Self> {
         let (seal, content) = bytes.split_at_checked(SEAL)?;
         let seal: [u8; SEAL] = seal.try_into().ok()?;
         // Hashes are compared in constant time.
@@ -75,7 +75,7 @@ impl Sealed {
     }
 }
 
-impl Deref for Sealed {
+impl Deref for SealedBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -84,12 +84,12 @@ impl Deref for Sealed {
 }
 
 /// What only the user's own programs know.
-struct Key([u8; 32]);
+struct CacheKey([u8; 32]);
 
-impl Key {
+impl CacheKey {
     /// The seal covers what the entry is for: somebody who can write the directory could otherwise put the
     /// code of one component in the place of another's.
-    fn seal(&self, identity: &Identity, content: &[u8]) -> blake3::Hash {
+    fn seal(&self, identity: &CacheEntryId, content: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.0);
         hasher.update(identity.0.as_bytes());
         hasher.update(content);
@@ -97,7 +97,7 @@ impl Key {
     }
 }
 
-impl Cache {
+impl ComponentCache {
     pub(crate) fn new(dirs: CacheDirs) -> Self {
         Self {
             dirs,
@@ -106,14 +106,14 @@ impl Cache {
     }
 
     /// What was kept, if it is there and beyond doubt.
-    pub(crate) fn load(&self, identity: &Identity) -> Option<Sealed> {
+    pub(crate) fn load(&self, identity: &CacheEntryId) -> Option<SealedBytes> {
         let folder = self.folder().ok()?;
         let bytes = folder.read(&identity.name(), MAX_ENTRY)?;
-        Sealed::open(&folder.key, identity, bytes)
+        SealedBytes::open(&folder.key, identity, bytes)
     }
 
     /// Whether something is there. It may still turn out to be of no use.
-    pub(crate) fn has(&self, identity: &Identity) -> bool {
+    pub(crate) fn has(&self, identity: &CacheEntryId) -> bool {
         // Nothing is made for a question.
         if self.opened.get().is_none() && !disk::is_there(&self.dirs) {
             return false;
@@ -127,7 +127,7 @@ impl Cache {
     /// # Errors
     ///
     /// Why it is not.
-    pub(crate) fn store(&self, identity: &Identity, content: &[u8]) -> Result<(), String> {
+    pub(crate) fn store(&self, identity: &CacheEntryId, content: &[u8]) -> Result<(), String> {
         let folder = self.folder()?;
         let size = content.len() as u64 + SEAL as u64;
         if size > MAX_ENTRY {
@@ -139,16 +139,16 @@ impl Cache {
         written.map_err(|error| format!("{}: {error}", self.dirs.code.display()))
     }
 
-    fn folder(&self) -> Result<&Folder, String> {
-        let opened = self.opened.get_or_init(|| Folder::open(&self.dirs));
+    fn folder(&self) -> Result<&CacheFolder, String> {
+        let opened = self.opened.get_or_init(|| CacheFolder::open(&self.dirs));
         opened.as_ref().map_err(Clone::clone)
     }
 }
 
 /// Feeds what can be hashed to BLAKE3: the hashes of the standard library are no names for code.
-struct Blake(blake3::Hasher);
+struct Blake3Hasher(blake3::Hasher);
 
-impl Hasher for Blake {
+impl Hasher for Blake3Hasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }

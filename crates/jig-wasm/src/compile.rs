@@ -19,11 +19,13 @@ mod tests;
 pub(crate) fn compile(engine: &Engine, bytes: &[u8]) -> Result<Component, ComponentError> {
     let refuse = |why: &str| Err(ComponentError::Compile(why.to_owned()));
     match kind(bytes) {
-        Kind::Component => {}
-        Kind::Empty => return refuse("the file is empty"),
-        Kind::Module => return refuse(&module()),
-        Kind::Text => return refuse(&text()),
-        Kind::Other => return refuse("it is no Wasm: it does not begin with `\\0asm`"),
+        ComponentFileKind::Component => {}
+        ComponentFileKind::Empty => return refuse("the file is empty"),
+        ComponentFileKind::Module => return refuse(&module()),
+        ComponentFileKind::Text => return refuse(&text()),
+        ComponentFileKind::Other => {
+            return refuse("it is no Wasm: it does not begin with `\\0asm`");
+        }
     }
     look_over(bytes).map_err(ComponentError::Compile)?;
     // The text of an error is the compiler's, and quotes the component.
@@ -48,7 +50,7 @@ fn locals(body: &FunctionBody<'_>) -> u64 {
 
 /// What a file seems to be, by how it begins.
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum ComponentFileKind {
     Component,
     Module,
     Text,
@@ -56,13 +58,13 @@ enum Kind {
     Other,
 }
 
-fn kind(bytes: &[u8]) -> Kind {
+fn kind(bytes: &[u8]) -> ComponentFileKind {
     match bytes {
-        [] => Kind::Empty,
-        [0, b'a', b's', b'm', _, _, 0, 0, ..] => Kind::Module,
-        [0, b'a', b's', b'm', ..] => Kind::Component,
-        _ if bytes.trim_ascii_start().starts_with(b"(") => Kind::Text,
-        _ => Kind::Other,
+        [] => ComponentFileKind::Empty,
+        [0, b'a', b's', b'm', _, _, 0, 0, ..] => ComponentFileKind::Module,
+        [0, b'a', b's', b'm', ..] => ComponentFileKind::Component,
+        _ if bytes.trim_ascii_start().starts_with(b"(") => ComponentFileKind::Text,
+        _ => ComponentFileKind::Other,
     }
 }
 

@@ -19,17 +19,17 @@ use wasmtime::component;
 
 use crate::ComponentError;
 use crate::bindings::GuestPre;
-use crate::cache::{Cache, Identity, Sealed};
-use crate::describe::{DescribeIndex, Description};
-use crate::engine::Machine;
+use crate::cache::{CacheEntryId, ComponentCache, SealedBytes};
+use crate::describe::{ComponentTool, DescribeIndex};
+use crate::engine::WasmMachine;
 use crate::guest::Guest;
-use memo::{Entry, Memo};
+use memo::{ComponentMemo, MemoEntry};
 
 #[cfg(test)]
 mod tests;
 
 /// A component that is compiled.
-pub(crate) struct Ready {
+pub(crate) struct CompiledComponent {
     pub(crate) hash: blake3::Hash,
     /// The size of its binary.
     pub(crate) size: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Ready {
     /// Where it describes itself, if it does.
     pub(crate) describe: Option<DescribeIndex>,
     /// Where the code came from, and how long that took.
-    pub(crate) loaded: (Loaded, Duration),
+    pub(crate) loaded: (CodeSource, Duration),
     /// Why the code could not be kept for other processes.
     pub(crate) not_kept: Option<String>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Ready {
 /// Where the code of a component comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Loaded {
+pub enum CodeSource {
     /// It was there already.
     Memory,
     /// From the disk, where a process had left it.
@@ -59,7 +59,7 @@ pub enum Loaded {
 /// A component that is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Compiling {
+pub struct LoadingComponent {
     /// The component as messages name it.
     pub shown: String,
     /// Since when.
@@ -70,9 +70,9 @@ pub struct Compiling {
 
 /// The components of one runtime.
 pub(crate) struct Components {
-    machine: Arc<Machine>,
-    cache: Option<Cache>,
-    memo: Mutex<Memo>,
+    machine: Arc<WasmMachine>,
+    cache: Option<ComponentCache>,
+    memo: Mutex<ComponentMemo>,
     /// A component is ready, or never will be.
     changed: Condvar,
     /// How long anybody waits for a component.
@@ -80,7 +80,7 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    pub(crate) fn new(machine: Arc<Machine>, cache: Option<Cache>) -> Self {
+    pub(crate) fn new(machine: Arc<WasmMachine>, cache: Option<ComponentCache>) -> Self {
         Self {
             machine,
             cache,
@@ -90,7 +90,7 @@ impl Components {
         }
     }
 
-    pub(crate) fn machine(&self) -> &Arc<Machine> {
+    pub(crate) fn machine(&self) -> &Arc<WasmMachine> {
         &self.machine
     }
 
@@ -103,22 +103,22 @@ impl Components {
         self: &Arc<Self>,
         component: &Component,
         mut give_up: impl FnMut() -> bool,
-    ) -> Result<(Arc<Ready>, Loaded), ComponentError> {
+    ) -> Result<(Arc<CompiledComponent>, CodeSource), ComponentError> {
         let (mut hash, mut bytes) = self.identify(component)?;
         let began = Instant::now();
         let mut memo = self.lock();
         let mut was_there = true;
         loop {
             match memo.entry(&hash) {
-                Some(Entry::Ready(ready)) => {
+                Some(MemoEntry::Ready(ready)) => {
                     let from = match was_there {
-                        true => Loaded::Memory,
+                        true => CodeSource::Memory,
                         false => ready.loaded.0,
                     };
                     return Ok((Arc::clone(ready), from));
                 }
-                Some(Entry::Failed(error)) => return Err(error.clone()),
-                Some(Entry::Loading(_)) => {
+                Some(MemoEntry::Failed(error)) => return Err(error.clone()),
+                Some(MemoEntry::Loading(_)) => {
                     was_there = false;
                     let waited = self.changed.wait_timeout(memo, PATIENCE);
                     memo = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -165,23 +165,26 @@ impl Components {
             return false;
         };
         match self.lock().entry(&hash) {
-            Some(Entry::Ready(_)) => return true,
-            Some(Entry::Failed(_) | Entry::Loading(_)) => return false,
+            Some(MemoEntry::Ready(_)) => return true,
+            Some(MemoEntry::Failed(_) | MemoEntry::Loading(_)) => return false,
             None => {}
         }
-        let identity = Identity::code(&hash, &self.machine.engine);
+        let identity = CacheEntryId::code(&hash, &self.machine.engine);
         self.cache
             .as_ref()
             .is_some_and(|cache| cache.has(&identity))
     }
 
     /// What is known of how a component describes itself: here, or on disk.
-    pub(crate) fn description(&self, hash: &blake3::Hash) -> Option<Option<Vec<Description>>> {
+    pub(crate) fn description(&self, hash: &blake3::Hash) -> Option<Option<Vec<ComponentTool>>> {
         if let Some(known) = self.lock().description(hash) {
             return Some(known);
         }
-        let sealed = self.cache.as_ref()?.load(&Identity::description(hash))?;
-        let known: Option<Vec<Description>> = serde_json::from_slice(&sealed).ok()?;
+        let sealed = self
+            .cache
+            .as_ref()?
+            .load(&CacheEntryId::description(hash))?;
+        let known: Option<Vec<ComponentTool>> = serde_json::from_slice(&sealed).ok()?;
         self.lock().describe(*hash, known.clone());
         Some(known)
     }
@@ -190,19 +193,19 @@ impl Components {
     pub(crate) fn keep_description(
         &self,
         hash: blake3::Hash,
-        described: &Option<Vec<Description>>,
+        described: &Option<Vec<ComponentTool>>,
     ) {
         self.lock().describe(hash, described.clone());
         if let Some(cache) = &self.cache
             && let Ok(written) = serde_json::to_vec(described)
         {
             // Without it, it is asked again.
-            let _ = cache.store(&Identity::description(&hash), &written);
+            let _ = cache.store(&CacheEntryId::description(&hash), &written);
         }
     }
 
     /// What is being loaded now.
-    pub(crate) fn compiling(&self) -> Vec<Compiling> {
+    pub(crate) fn compiling(&self) -> Vec<LoadingComponent> {
         self.lock().loading()
     }
 
@@ -211,7 +214,7 @@ impl Components {
         &self,
         component: &Component,
     ) -> Result<(blake3::Hash, Option<Bytes>), ComponentError> {
-        let stamp = bytes::Stamp::of(component)?;
+        let stamp = bytes::ComponentFileStamp::of(component)?;
         if let Some(hash) = stamp.as_ref().and_then(|stamp| self.lock().hash(stamp)) {
             return Ok((hash, None));
         }
@@ -247,25 +250,25 @@ impl Components {
         self.changed.notify_all();
     }
 
-    fn make(&self, hash: blake3::Hash, bytes: &[u8]) -> Result<Ready, ComponentError> {
+    fn make(&self, hash: blake3::Hash, bytes: &[u8]) -> Result<CompiledComponent, ComponentError> {
         let start = Instant::now();
         let engine = &self.machine.engine;
-        let identity = Identity::code(&hash, engine);
+        let identity = CacheEntryId::code(&hash, engine);
         let kept = self.cache.as_ref().and_then(|cache| cache.load(&identity));
         let kept = kept.and_then(|sealed| self.trusted(&sealed).ok());
         let mut not_kept = None;
         let (component, from) = match kept {
-            Some(component) => (component, Loaded::Disk),
+            Some(component) => (component, CodeSource::Disk),
             None => {
                 let component = crate::compile::compile(engine, bytes)?;
                 if let Some(cache) = &self.cache {
                     let code = component.serialize().map_err(|error| error.to_string());
                     not_kept = code.and_then(|code| cache.store(&identity, &code)).err();
                 }
-                (component, Loaded::Compiled)
+                (component, CodeSource::Compiled)
             }
         };
-        Ok(Ready {
+        Ok(CompiledComponent {
             hash,
             size: bytes.len() as u64,
             pre: crate::link::prepare(&self.machine.linker, &component),
@@ -281,7 +284,7 @@ impl Components {
         unsafe_code,
         reason = "loading compiled code runs what it is given: there is no safe way to do it"
     )]
-    fn trusted(&self, sealed: &Sealed) -> wasmtime::Result<component::Component> {
+    fn trusted(&self, sealed: &SealedBytes) -> wasmtime::Result<component::Component> {
         // SAFETY: the bytes must be what `Component::serialize` of this version of wasmtime has made, and
         // unchanged. A `Sealed` is made only by checking a keyed hash over the very bytes that are used here,
         // together with the identity of the entry, which covers the hash of the component, the version of
@@ -290,7 +293,7 @@ impl Components {
         unsafe { component::Component::deserialize(&self.machine.engine, &**sealed) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Memo> {
+    fn lock(&self) -> MutexGuard<'_, ComponentMemo> {
         self.memo.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{FilesLookup, NullFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-use jig_proto::json::Limits;
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
+use jig_proto::json::JsonLimits;
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Content, Context};
 use jig_proto::{is_deceptive, visible_line};
@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 use wasmtime::component::{Component, ComponentExportIndex, ComponentType, Lift};
 
 use crate::ComponentError;
-use crate::components::Ready;
-use crate::engine::Machine;
-use crate::guest::Began;
+use crate::components::CompiledComponent;
+use crate::engine::WasmMachine;
+use crate::guest::CallStart;
 use crate::{outcome, run, text};
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests;
 
 /// A tool, as the component that has it describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Description {
+pub struct ComponentTool {
     /// The name by which the component knows the tool.
     pub name: String,
     /// What the tool is for, as a model reads it.
@@ -51,7 +51,7 @@ impl DescribeIndex {
 /// The record of the interface.
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-struct Said {
+struct GuestDescription {
     name: String,
     description: String,
     parameters: String,
@@ -63,9 +63,9 @@ struct Said {
 ///
 /// If it fails, or what it says is no description.
 pub(crate) fn describe(
-    machine: &Machine,
-    ready: &Ready,
-) -> Result<Vec<Description>, ComponentError> {
+    machine: &WasmMachine,
+    ready: &CompiledComponent,
+) -> Result<Vec<ComponentTool>, ComponentError> {
     alone(|door| ask(machine, ready, door))?.and_then(read)
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn plan() -> Result<Plan, String> {
     let files: Arc<dyn ProjectFiles> = Arc::new(NullFiles);
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
     let policy = Policy::compile(
-        &Access::default(),
+        &DeclaredAccess::default(),
         DefaultAccess::NOTHING,
         &Guards::default(),
         &workspace,
@@ -107,17 +107,21 @@ pub(crate) fn plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-fn ask(machine: &Machine, ready: &Ready, door: InProcess) -> Result<Vec<Said>, ComponentError> {
+fn ask(
+    machine: &WasmMachine,
+    ready: &CompiledComponent,
+    door: InProcess,
+) -> Result<Vec<GuestDescription>, ComponentError> {
     let Some(DescribeIndex(index)) = &ready.describe else {
         return Ok(Vec::new());
     };
     let pre = ready.pre.as_ref().map_err(Clone::clone)?;
-    let began = Began::now(&door);
+    let began = CallStart::now(&door);
     let mut store = run::store(&machine.engine, door, began);
     let _ticking = machine.ticker.tick();
     let instance = pre.instance_pre().instantiate(&mut store);
     let instance = instance.map_err(|error| outcome::not_started(&error))?;
-    let function = instance.get_typed_func::<(), (Vec<Said>,)>(&mut store, index);
+    let function = instance.get_typed_func::<(), (Vec<GuestDescription>,)>(&mut store, index);
     let function =
         function.map_err(|error| ComponentError::Describe(text::short(&format!("{error:#}"))))?;
     let said = function.call(&mut store, ());
@@ -125,7 +129,7 @@ fn ask(machine: &Machine, ready: &Ready, door: InProcess) -> Result<Vec<Said>, C
     Ok(said)
 }
 
-fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
+fn read(said: Vec<GuestDescription>) -> Result<Vec<ComponentTool>, ComponentError> {
     let wrong = |why: String| Err(ComponentError::Describe(why));
     if said.len() > MAX_TOOLS {
         return wrong(format!(
@@ -142,7 +146,7 @@ fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
             "it says {size} bytes all in all, and {MAX_ALL} are the most"
         ));
     }
-    let mut read: Vec<Description> = Vec::with_capacity(said.len());
+    let mut read: Vec<ComponentTool> = Vec::with_capacity(said.len());
     for one in said {
         if one.name.is_empty() || one.name.len() > MAX_NAME {
             return wrong(format!("a name must have 1 to {MAX_NAME} bytes"));
@@ -166,7 +170,7 @@ fn read(said: Vec<Said>) -> Result<Vec<Description>, ComponentError> {
                 return wrong(format!("the parameters of `{name}` are no JSON: {error}"));
             }
         };
-        read.push(Description {
+        read.push(ComponentTool {
             name,
             description: text::plain(&one.description),
             parameters,
@@ -200,4 +204,4 @@ const MAX_DESCRIPTION: usize = 64 << 10;
 const MAX_ALL: usize = 1 << 20;
 
 /// What a schema may be.
-const PARAMETERS: Limits = Limits::for_bytes(256 << 10);
+const PARAMETERS: JsonLimits = JsonLimits::for_bytes(256 << 10);

@@ -13,14 +13,14 @@ use crate::ticker::Ticker;
 mod tests;
 
 /// What every component runs on.
-pub(crate) struct Machine {
+pub(crate) struct WasmMachine {
     pub(crate) engine: Engine,
     /// Everything that a guest can import.
     pub(crate) linker: Linker<Guest>,
     pub(crate) ticker: Ticker,
 }
 
-impl Machine {
+impl WasmMachine {
     /// The one of this process, which is made when it is first asked for. Its pool of memories takes a lot of
     /// address space: one is enough.
     ///
@@ -28,7 +28,7 @@ impl Machine {
     ///
     /// If this machine can run no Wasm.
     pub(crate) fn shared() -> Result<Arc<Self>, EngineError> {
-        static MACHINE: OnceLock<Result<Arc<Machine>, EngineError>> = OnceLock::new();
+        static MACHINE: OnceLock<Result<Arc<WasmMachine>, EngineError>> = OnceLock::new();
         MACHINE
             .get_or_init(|| Self::on(engine()?).map(Arc::new))
             .clone()
@@ -47,11 +47,11 @@ impl Machine {
 
 /// An engine, with a pool of memories where there is enough address space for one.
 fn engine() -> Result<Engine, EngineError> {
-    let pools = [Room::POOL, Room::SMALL_POOL].into_iter();
+    let pools = [AddressSpace::POOL, AddressSpace::SMALL_POOL].into_iter();
     let mut pooled = pools.filter_map(|room| Engine::new(&room.config()).ok());
     match pooled.next() {
         Some(engine) => Ok(engine),
-        None => Engine::new(&Room::NO_POOL.config()).map_err(EngineError::setup),
+        None => Engine::new(&AddressSpace::NO_POOL.config()).map_err(EngineError::setup),
     }
 }
 
@@ -74,12 +74,12 @@ pub(crate) const MEMORY_BYTES: usize = 1 << 30;
 
 /// How much address space is taken ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct AddressSpace {
     /// How many components can run beside each other; without a pool, as many as there is memory for.
     pool: Option<u32>,
 }
 
-impl Room {
+impl AddressSpace {
     /// The usual one.
     const POOL: Self = Self { pool: Some(1000) };
     /// For a machine with a limit.

@@ -2,17 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use jig_broker::{Broker, Judged};
-use jig_proto::vfs::{ErrorKind, ErrorReply, Reply, Request};
+use jig_broker::{Broker, JudgedRequest};
+use jig_proto::vfs::{ErrorKind, ErrorReply, VfsReply, VfsRequest};
 use jig_runtime::{InProcess, Mount};
 use jig_tool::vfs::RequestError;
 use wasmtime::component::ResourceTable;
 
-use crate::host::vfs::Talk;
-use crate::limits::{Ended, Meter};
-use crate::wasi::cli::Captured;
+use crate::host::vfs::GuestProtocol;
+use crate::limits::{GuestEndReason, Meter};
+use crate::wasi::cli::CapturedGuestOutput;
 use crate::wasi::filesystem::OpenFiles;
-use crate::wasi::http::Budget;
+use crate::wasi::http::GuestHttpBudget;
 
 /// The host's side of one running component. Every host function gets it.
 pub(crate) struct Guest {
@@ -25,24 +25,24 @@ pub(crate) struct Guest {
     /// What of that are files and listings of directories.
     pub(crate) files: OpenFiles,
     /// What it prints.
-    pub(crate) output: Captured,
+    pub(crate) output: CapturedGuestOutput,
     /// How much is kept for its requests.
-    pub(crate) http: Budget,
+    pub(crate) http: GuestHttpBudget,
     /// Where the talk by messages stands.
-    pub(crate) vfs: Talk,
+    pub(crate) vfs: GuestProtocol,
     /// What it takes.
     pub(crate) meter: Meter,
 }
 
 /// When a call began. It may run a guest several times, and all of that is its time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Began {
+pub(crate) struct CallStart {
     at: Instant,
     /// How long somebody had been asked by then.
     waited: Duration,
 }
 
-impl Began {
+impl CallStart {
     /// Now.
     pub(crate) fn now(door: &InProcess) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Began {
 
 impl Guest {
     /// What a guest starts with, in a call that began then.
-    pub(crate) fn new(door: InProcess, began: Began) -> Self {
+    pub(crate) fn new(door: InProcess, began: CallStart) -> Self {
         let plan = door.plan();
         let meter = Meter::new(plan, began.at, began.waited);
         let mounts = plan.component.as_ref().map(|one| one.mounts.clone());
@@ -64,13 +64,13 @@ impl Guest {
             table,
             mounts: mounts.unwrap_or_default(),
             files: OpenFiles::default(),
-            output: Captured::new(
+            output: CapturedGuestOutput::new(
                 plan.limits.output,
                 plan.tracer.clone(),
                 plan.broker.secrets().clone(),
             ),
-            http: Budget::default(),
-            vfs: Talk::default(),
+            http: GuestHttpBudget::default(),
+            vfs: GuestProtocol::default(),
             meter,
             door,
         }
@@ -84,8 +84,8 @@ impl Guest {
     /// If the call is over.
     pub(crate) fn ask(
         &mut self,
-        request: &Request<'_>,
-    ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
+        request: &VfsRequest<'_>,
+    ) -> wasmtime::Result<Result<VfsReply<'static>, ErrorReply>> {
         self.ask_by(|broker| broker.judge(request))
     }
 
@@ -96,8 +96,8 @@ impl Guest {
     /// If the call is over.
     pub(crate) fn ask_by(
         &mut self,
-        judge: impl FnOnce(&Broker) -> Judged,
-    ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
+        judge: impl FnOnce(&Broker) -> JudgedRequest,
+    ) -> wasmtime::Result<Result<VfsReply<'static>, ErrorReply>> {
         self.check()?;
         let answer = match self.door.permitted(judge) {
             // A server that never answers must not hold the guest for longer than it has.
@@ -117,7 +117,7 @@ impl Guest {
                 }
                 Ok(Err(error))
             }
-            Err(RequestError::Cancelled) => Err(Ended::Cancelled.into()),
+            Err(RequestError::Cancelled) => Err(GuestEndReason::Cancelled.into()),
             Err(error) => Err(wasmtime::Error::new(error)),
         }
     }
@@ -132,9 +132,9 @@ impl Guest {
     /// # Errors
     ///
     /// If the call is given up, or its time is over.
-    pub(crate) fn check(&mut self) -> Result<(), Ended> {
+    pub(crate) fn check(&mut self) -> Result<(), GuestEndReason> {
         if self.door.give_up() {
-            return Err(Ended::Cancelled);
+            return Err(GuestEndReason::Cancelled);
         }
         self.meter.check_time(self.door.waited())
     }
@@ -144,14 +144,14 @@ impl Guest {
     /// # Errors
     ///
     /// If the call is given up before, or its time is over.
-    pub(crate) fn sleep(&mut self, until: Option<Instant>) -> Result<(), Ended> {
+    pub(crate) fn sleep(&mut self, until: Option<Instant>) -> Result<(), GuestEndReason> {
         let deadline = self.deadline();
         let until = match (until, deadline) {
             (Some(until), Some(deadline)) => Some(until.min(deadline)),
             (until, deadline) => until.or(deadline),
         };
         if self.door.sleep(until) {
-            return Err(Ended::Cancelled);
+            return Err(GuestEndReason::Cancelled);
         }
         self.meter.check_time(self.door.waited())
     }

@@ -9,7 +9,7 @@ mod mounted_paths;
 pub(crate) mod process;
 pub(crate) mod vfs;
 
-use jig_proto::vfs::{ErrorReply, Method, Reply, Request};
+use jig_proto::vfs::{ErrorReply, Method, VfsReply, VfsRequest};
 use jig_tool::vfs::HostError;
 
 use crate::guest::Guest;
@@ -18,8 +18,8 @@ impl Guest {
     /// Does a request that speaks of the whole workspace, as far as the guest sees that.
     fn ask_within(
         &mut self,
-        request: &Request<'_>,
-    ) -> wasmtime::Result<Result<Reply<'static>, ErrorReply>> {
+        request: &VfsRequest<'_>,
+    ) -> wasmtime::Result<Result<VfsReply<'static>, ErrorReply>> {
         let directory = match mounted_paths::directory(&self.mounts, request) {
             Ok(directory) => directory.cloned(),
             Err(error) => {
@@ -37,8 +37,8 @@ impl Guest {
     /// Does a request of `jp:host`, whose errors are texts; `read` takes the answer apart.
     fn hosted<T>(
         &mut self,
-        request: &Request<'_>,
-        read: impl FnOnce(Reply<'static>) -> Option<T>,
+        request: &VfsRequest<'_>,
+        read: impl FnOnce(VfsReply<'static>) -> Option<T>,
     ) -> wasmtime::Result<Result<T, String>> {
         if let Some(payload) = request.payload() {
             let (size, limit) = (payload.len(), self.door.plan().message_limit);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use wasmtime::component::Component;
 use wasmtime::component::types::ComponentItem;
 
-use crate::components::Ready;
+use crate::components::CompiledComponent;
 use crate::text;
 
 #[cfg(test)]
@@ -18,7 +18,7 @@ pub struct Inspection {
     /// The size of its binary, in bytes.
     pub size: u64,
     /// What it imports, by name.
-    pub imports: Vec<Import>,
+    pub imports: Vec<ComponentImport>,
     /// What it exports, by name.
     pub exports: Vec<String>,
     /// Whether it exports the contract of tools.
@@ -26,7 +26,7 @@ pub struct Inspection {
     /// Whether it describes its own tools.
     pub describes: bool,
     /// All that it could ever ask for. What it gets is up to the rules of the tool.
-    pub wants: Vec<Want>,
+    pub wants: Vec<ComponentNeed>,
     /// Imports that there is nothing for. A component that has any does not run.
     pub unknown: Vec<String>,
     /// How many memories it has, if that is known.
@@ -38,7 +38,7 @@ pub struct Inspection {
 /// Something that a component imports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Import {
+pub struct ComponentImport {
     /// The name: `wasi:clocks/wall-clock@0.2.6`.
     pub interface: String,
     /// The functions that it uses of it.
@@ -50,7 +50,7 @@ pub struct Import {
 /// What a component could ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Want {
+pub enum ComponentNeed {
     /// To read or change files.
     Files,
     /// To reach servers by HTTP.
@@ -71,7 +71,7 @@ pub enum Want {
     Random,
 }
 
-impl Want {
+impl ComponentNeed {
     /// In words: `files`.
     pub fn name(self) -> &'static str {
         match self {
@@ -89,11 +89,11 @@ impl Want {
 }
 
 /// Looks at a component.
-pub(crate) fn inspect(ready: &Ready) -> Inspection {
+pub(crate) fn inspect(ready: &CompiledComponent) -> Inspection {
     let component = &ready.component;
     let imports = imports(component);
     let known = imports.iter().filter_map(|one| provided(&one.interface));
-    let wants: BTreeSet<Want> = known.flatten().copied().collect();
+    let wants: BTreeSet<ComponentNeed> = known.flatten().copied().collect();
     let needs = component.resources_required();
     Inspection {
         size: ready.size,
@@ -108,10 +108,10 @@ pub(crate) fn inspect(ready: &Ready) -> Inspection {
     }
 }
 
-fn imports(component: &Component) -> Vec<Import> {
+fn imports(component: &Component) -> Vec<ComponentImport> {
     let engine = component.engine();
     let ty = component.component_type();
-    let imports = ty.imports(engine).map(|(name, item)| Import {
+    let imports = ty.imports(engine).map(|(name, item)| ComponentImport {
         interface: text::plain(name),
         functions: match &item.ty {
             ComponentItem::ComponentInstance(instance) => instance
@@ -155,7 +155,7 @@ pub(crate) fn is_tool(component: &Component) -> bool {
 }
 
 /// What an interface stands for, if we have it: of the same name, and of a version that ours can stand for.
-fn provided(interface: &str) -> Option<&'static [Want]> {
+fn provided(interface: &str) -> Option<&'static [ComponentNeed]> {
     let (name, version) = interface.split_once('@').unwrap_or((interface, ""));
     let (_, ours, wants) = PROVIDED.iter().find(|(known, _, _)| *known == name)?;
     let rest = version.strip_prefix(ours)?;
@@ -165,43 +165,68 @@ fn provided(interface: &str) -> Option<&'static [Want]> {
 }
 
 /// Every interface that the linker has, the versions of it, and what it stands for.
-const PROVIDED: &[(&str, &str, &[Want])] = &[
+const PROVIDED: &[(&str, &str, &[ComponentNeed])] = &[
     ("wasi:io/poll", "0.2", &[]),
     ("wasi:io/error", "0.2", &[]),
     ("wasi:io/streams", "0.2", &[]),
-    ("wasi:clocks/monotonic-clock", "0.2", &[Want::Clock]),
-    ("wasi:clocks/wall-clock", "0.2", &[Want::Clock]),
-    ("wasi:random/random", "0.2", &[Want::Random]),
-    ("wasi:random/insecure", "0.2", &[Want::Random]),
-    ("wasi:random/insecure-seed", "0.2", &[Want::Random]),
-    ("wasi:cli/environment", "0.2", &[Want::Environment]),
+    (
+        "wasi:clocks/monotonic-clock",
+        "0.2",
+        &[ComponentNeed::Clock],
+    ),
+    ("wasi:clocks/wall-clock", "0.2", &[ComponentNeed::Clock]),
+    ("wasi:random/random", "0.2", &[ComponentNeed::Random]),
+    ("wasi:random/insecure", "0.2", &[ComponentNeed::Random]),
+    ("wasi:random/insecure-seed", "0.2", &[ComponentNeed::Random]),
+    ("wasi:cli/environment", "0.2", &[ComponentNeed::Environment]),
     ("wasi:cli/exit", "0.2", &[]),
-    ("wasi:cli/stdin", "0.2", &[Want::Stdio]),
-    ("wasi:cli/stdout", "0.2", &[Want::Stdio]),
-    ("wasi:cli/stderr", "0.2", &[Want::Stdio]),
-    ("wasi:cli/terminal-input", "0.2", &[Want::Stdio]),
-    ("wasi:cli/terminal-output", "0.2", &[Want::Stdio]),
-    ("wasi:cli/terminal-stdin", "0.2", &[Want::Stdio]),
-    ("wasi:cli/terminal-stdout", "0.2", &[Want::Stdio]),
-    ("wasi:cli/terminal-stderr", "0.2", &[Want::Stdio]),
-    ("wasi:filesystem/types", "0.2", &[Want::Files]),
-    ("wasi:filesystem/preopens", "0.2", &[Want::Files]),
-    ("wasi:sockets/network", "0.2", &[Want::Sockets]),
-    ("wasi:sockets/instance-network", "0.2", &[Want::Sockets]),
-    ("wasi:sockets/ip-name-lookup", "0.2", &[Want::Sockets]),
-    ("wasi:sockets/tcp", "0.2", &[Want::Sockets]),
-    ("wasi:sockets/tcp-create-socket", "0.2", &[Want::Sockets]),
-    ("wasi:sockets/udp", "0.2", &[Want::Sockets]),
-    ("wasi:sockets/udp-create-socket", "0.2", &[Want::Sockets]),
-    ("wasi:http/types", "0.2", &[Want::Http]),
-    ("wasi:http/outgoing-handler", "0.2", &[Want::Http]),
-    ("jp:host/filesystem", "0.1", &[Want::Files]),
-    ("jp:host/http", "0.1", &[Want::Http]),
-    ("jp:host/process", "0.1", &[Want::Programs]),
+    ("wasi:cli/stdin", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:cli/stdout", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:cli/stderr", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:cli/terminal-input", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:cli/terminal-output", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:cli/terminal-stdin", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:cli/terminal-stdout", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:cli/terminal-stderr", "0.2", &[ComponentNeed::Stdio]),
+    ("wasi:filesystem/types", "0.2", &[ComponentNeed::Files]),
+    ("wasi:filesystem/preopens", "0.2", &[ComponentNeed::Files]),
+    ("wasi:sockets/network", "0.2", &[ComponentNeed::Sockets]),
+    (
+        "wasi:sockets/instance-network",
+        "0.2",
+        &[ComponentNeed::Sockets],
+    ),
+    (
+        "wasi:sockets/ip-name-lookup",
+        "0.2",
+        &[ComponentNeed::Sockets],
+    ),
+    ("wasi:sockets/tcp", "0.2", &[ComponentNeed::Sockets]),
+    (
+        "wasi:sockets/tcp-create-socket",
+        "0.2",
+        &[ComponentNeed::Sockets],
+    ),
+    ("wasi:sockets/udp", "0.2", &[ComponentNeed::Sockets]),
+    (
+        "wasi:sockets/udp-create-socket",
+        "0.2",
+        &[ComponentNeed::Sockets],
+    ),
+    ("wasi:http/types", "0.2", &[ComponentNeed::Http]),
+    ("wasi:http/outgoing-handler", "0.2", &[ComponentNeed::Http]),
+    ("jp:host/filesystem", "0.1", &[ComponentNeed::Files]),
+    ("jp:host/http", "0.1", &[ComponentNeed::Http]),
+    ("jp:host/process", "0.1", &[ComponentNeed::Programs]),
     (
         "jig:tool/vfs",
         "0.1",
-        &[Want::Files, Want::Http, Want::Programs, Want::Questions],
+        &[
+            ComponentNeed::Files,
+            ComponentNeed::Http,
+            ComponentNeed::Programs,
+            ComponentNeed::Questions,
+        ],
     ),
     ("jp:tool/types", "0.1", &[]),
 ];

@@ -48,9 +48,9 @@ mod ticker;
 mod wasi;
 
 pub use cache::CacheDirs;
-pub use components::{Compiling, Loaded};
-pub use describe::Description;
+pub use components::{CodeSource, LoadingComponent};
+pub use describe::ComponentTool;
 pub use engine::EngineError;
 pub use error::ComponentError;
-pub use inspect::{Import, Inspection, Want};
-pub use runtime::{InstanceCost, Prepared, Settings, WasmRuntime};
+pub use inspect::{ComponentImport, ComponentNeed, Inspection};
+pub use runtime::{ComponentPreparation, InstanceCost, Settings, WasmRuntime};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jig_runtime::{Plan, Reached, RunLimits};
+use jig_runtime::{Plan, ReachedLimit, RunLimits};
 use wasmtime::ResourceLimiter;
 
 use crate::engine;
@@ -13,7 +13,7 @@ mod tests;
 /// Why a call was ended from the host's side. A host function returns it as its error, and the guest hears
 /// nothing any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Ended {
+pub(crate) enum GuestEndReason {
     /// Somebody gave the call up.
     #[error("the call was cancelled")]
     Cancelled,
@@ -34,16 +34,16 @@ pub(crate) enum Ended {
     Exit(u8),
 }
 
-impl Ended {
+impl GuestEndReason {
     /// The limit of the configuration that was reached, if it is one of those: to set it higher may help.
-    pub(crate) fn reached(self, limits: &RunLimits) -> Option<Reached> {
+    pub(crate) fn reached(self, limits: &RunLimits) -> Option<ReachedLimit> {
         match self {
-            Self::Time(time) => Some(Reached::Time(time)),
+            Self::Time(time) => Some(ReachedLimit::Time(time)),
             Self::Memory(bytes) if limits.tree.memory == Some(bytes) => {
-                Some(Reached::Memory(bytes))
+                Some(ReachedLimit::Memory(bytes))
             }
             Self::Descriptors(count) if limits.tree.descriptors == Some(count) => {
-                Some(Reached::Descriptors(count))
+                Some(ReachedLimit::Descriptors(count))
             }
             _ => None,
         }
@@ -97,9 +97,11 @@ impl Meter {
     /// # Errors
     ///
     /// If there is none.
-    pub(crate) fn check_time(&self, waited: Duration) -> Result<(), Ended> {
+    pub(crate) fn check_time(&self, waited: Duration) -> Result<(), GuestEndReason> {
         match (self.time, self.deadline(waited)) {
-            (Some(time), Some(deadline)) if deadline <= Instant::now() => Err(Ended::Time(time)),
+            (Some(time), Some(deadline)) if deadline <= Instant::now() => {
+                Err(GuestEndReason::Time(time))
+            }
             _ => Ok(()),
         }
     }
@@ -121,7 +123,7 @@ impl ResourceLimiter for Meter {
         let growth = desired.saturating_sub(current) as u64;
         let memory = self.memory.saturating_add(growth);
         if memory > self.memory_limit {
-            return Err(Ended::Memory(self.memory_limit).into());
+            return Err(GuestEndReason::Memory(self.memory_limit).into());
         }
         self.memory = memory;
         Ok(true)
@@ -135,7 +137,7 @@ impl ResourceLimiter for Meter {
     ) -> wasmtime::Result<bool> {
         // The pool has no room for more in one table, and would let the guest try for ever.
         if desired > engine::TABLE_ELEMENTS {
-            return Err(Ended::Table(engine::TABLE_ELEMENTS).into());
+            return Err(GuestEndReason::Table(engine::TABLE_ELEMENTS).into());
         }
         if maximum.is_some_and(|maximum| desired > maximum) {
             return Ok(false);
@@ -143,7 +145,7 @@ impl ResourceLimiter for Meter {
         let growth = desired.saturating_sub(current);
         let elements = self.elements.saturating_add(growth);
         if elements > ELEMENTS {
-            return Err(Ended::Table(engine::TABLE_ELEMENTS).into());
+            return Err(GuestEndReason::Table(engine::TABLE_ELEMENTS).into());
         }
         self.elements = elements;
         Ok(true)

@@ -6,7 +6,7 @@ use wasmtime::Trap;
 use crate::ComponentError;
 use crate::bindings::jp::tool::types::{ErrorInfo, Outcome, Question as Asked};
 use crate::guest::Guest;
-use crate::limits::{CALL_BYTES, Ended};
+use crate::limits::{CALL_BYTES, GuestEndReason};
 use crate::text::short;
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ mod tests;
 
 /// What one run of a guest came to.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Came {
+pub(crate) enum GuestResult {
     /// To a result.
     Done(Content),
     /// To a question: it is run again with the answer.
@@ -23,7 +23,7 @@ pub(crate) enum Came {
 
 /// Why a guest returned nothing.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum GuestStop {
     /// It could not be started.
     Started(wasmtime::Error),
     /// It was ended while it ran.
@@ -35,7 +35,10 @@ pub(crate) enum Stop {
 /// # Errors
 ///
 /// If it failed. The error tells what the guest had printed.
-pub(crate) fn came(guest: &mut Guest, outcome: Result<Outcome, Stop>) -> Result<Came, ToolError> {
+pub(crate) fn came(
+    guest: &mut Guest,
+    outcome: Result<Outcome, GuestStop>,
+) -> Result<GuestResult, ToolError> {
     guest.output.finish();
     let last_word = guest.vfs.take_last_word();
     let guest = &*guest;
@@ -57,24 +60,24 @@ pub(crate) fn came(guest: &mut Guest, outcome: Result<Outcome, Stop>) -> Result<
 
 /// What the last word of a tool on the SDK comes to: a question among its blocks is asked (V-027), and what stands
 /// beside it is its context.
-fn ended(content: Content) -> Came {
+fn ended(content: Content) -> GuestResult {
     match content.into_question() {
-        Err(content) => Came::Done(content),
+        Err(content) => GuestResult::Done(content),
         Ok((beside, mut question)) => {
             if question.context.is_none() && !beside.is_empty() {
                 question.context = Some(beside.to_text());
             }
-            Came::Asks(question)
+            GuestResult::Asks(question)
         }
     }
 }
 
 /// What a guest says.
-fn said(name: &str, outcome: Outcome) -> Result<Came, ToolError> {
+fn said(name: &str, outcome: Outcome) -> Result<GuestResult, ToolError> {
     match outcome {
-        Outcome::Success(content) => Ok(Came::Done(Content::text(content))),
+        Outcome::Success(content) => Ok(GuestResult::Done(Content::text(content))),
         Outcome::Error(error) => Err(failed(error)),
-        Outcome::NeedsInput(question) => asked(name, question).map(Came::Asks),
+        Outcome::NeedsInput(question) => asked(name, question).map(GuestResult::Asks),
     }
 }
 
@@ -100,14 +103,14 @@ fn asked(name: &str, question: Asked) -> Result<Question, ToolError> {
 }
 
 /// The error of a guest that did not return.
-fn stopped(guest: &Guest, stop: Stop) -> ToolError {
-    let (Stop::Started(error) | Stop::Ran(error)) = &stop;
-    if let Some(ended) = error.downcast_ref::<Ended>() {
+fn stopped(guest: &Guest, stop: GuestStop) -> ToolError {
+    let (GuestStop::Started(error) | GuestStop::Ran(error)) = &stop;
+    if let Some(ended) = error.downcast_ref::<GuestEndReason>() {
         return ended_by(guest, *ended);
     }
     let error = match &stop {
-        Stop::Started(error) => not_started(error),
-        Stop::Ran(error) => trapped(error),
+        GuestStop::Started(error) => not_started(error),
+        GuestStop::Ran(error) => trapped(error),
     };
     ToolError::new(error.to_string())
 }
@@ -135,7 +138,7 @@ pub(crate) fn trapped(error: &wasmtime::Error) -> ComponentError {
         // What languages do after a panic or a failed assertion, whose words are in what was printed.
         Some(Trap::UnreachableCodeReached) => "it gave up (`unreachable` executed)".to_owned(),
         Some(trap) => trap.to_string(),
-        None => match error.downcast_ref::<Ended>() {
+        None => match error.downcast_ref::<GuestEndReason>() {
             Some(ended) => ended.to_string(),
             None => format!("{error:#}"),
         },
@@ -149,12 +152,12 @@ pub(crate) fn trapped(error: &wasmtime::Error) -> ComponentError {
 }
 
 /// The error of a guest that we have ended, or that has ended itself.
-fn ended_by(guest: &Guest, ended: Ended) -> ToolError {
+fn ended_by(guest: &Guest, ended: GuestEndReason) -> ToolError {
     let plan = guest.door.plan();
     let name = &plan.name;
     match ended {
-        Ended::Cancelled => return ToolError::new(CANCELLED),
-        Ended::Exit(code) => {
+        GuestEndReason::Cancelled => return ToolError::new(CANCELLED),
+        GuestEndReason::Exit(code) => {
             let message = format!("`{name}` exited with code {code}, and returned no outcome");
             return ToolError::new(message);
         }
@@ -194,11 +197,11 @@ fn with_printed(guest: &Guest, mut error: ToolError) -> ToolError {
 /// The same without secrets. A guest sees the variables that its rules let it see, and its words go to a
 /// model.
 fn clean(
-    came: Result<Came, ToolError>,
+    came: Result<GuestResult, ToolError>,
     clean: impl Fn(String) -> String,
-) -> Result<Came, ToolError> {
+) -> Result<GuestResult, ToolError> {
     match came {
-        Ok(Came::Done(content)) => {
+        Ok(GuestResult::Done(content)) => {
             let blocks = content.into_blocks().into_iter();
             let blocks = blocks.map(|block| match block {
                 Block::Text(mut text) => {
@@ -213,12 +216,12 @@ fn clean(
                 }
                 other => other,
             });
-            Ok(Came::Done(blocks.collect()))
+            Ok(GuestResult::Done(blocks.collect()))
         }
-        Ok(Came::Asks(mut question)) => {
+        Ok(GuestResult::Asks(mut question)) => {
             question.text = clean(question.text);
             question.context = question.context.map(&clean);
-            Ok(Came::Asks(question))
+            Ok(GuestResult::Asks(question))
         }
         Err(mut error) => {
             error.message = clean(error.message);

@@ -7,13 +7,13 @@ use wasmtime::{Engine, Store, UpdateDeadline};
 
 use crate::bindings::GuestPre;
 use crate::bindings::jp::tool::types::{Action as GuestAction, Context};
-use crate::engine::Machine;
-use crate::guest::{Began, Guest};
+use crate::engine::WasmMachine;
+use crate::guest::{CallStart, Guest};
 use crate::limits::CALL_BYTES;
-use crate::outcome::{self, Came};
+use crate::outcome::{self, GuestResult};
 
 /// What a guest is called with.
-struct Call {
+struct GuestCall {
     context: Context,
     name: String,
     arguments: String,
@@ -26,18 +26,18 @@ struct Call {
 ///
 /// If it failed, or was given up.
 pub(crate) fn call(
-    machine: &Machine,
+    machine: &WasmMachine,
     pre: &GuestPre<Guest>,
     mut door: InProcess,
 ) -> Result<Content, ToolError> {
-    let mut call = Call::of(&door);
-    let began = Began::now(&door);
+    let mut call = GuestCall::of(&door);
+    let began = CallStart::now(&door);
     for _ in 0..MAX_RUNS {
         let (came, back) = once(machine, pre, door, began, &call);
         door = back;
         match came? {
-            Came::Done(content) => return Ok(content),
-            Came::Asks(question) => {
+            GuestResult::Done(content) => return Ok(content),
+            GuestResult::Asks(question) => {
                 let id = question.id.clone();
                 let answer = door.ask(question)?;
                 call.answers.insert(id, answer);
@@ -49,7 +49,7 @@ pub(crate) fn call(
     Err(ToolError::new(asked))
 }
 
-impl Call {
+impl GuestCall {
     fn of(door: &InProcess) -> Self {
         let plan = door.plan();
         let mount = plan.component.as_ref().and_then(|one| one.mounts.first());
@@ -72,15 +72,15 @@ impl Call {
 
 /// Runs the guest in a store of its own: nothing of one run is seen by the next.
 fn once(
-    machine: &Machine,
+    machine: &WasmMachine,
     pre: &GuestPre<Guest>,
     door: InProcess,
-    began: Began,
-    call: &Call,
-) -> (Result<Came, ToolError>, InProcess) {
+    began: CallStart,
+    call: &GuestCall,
+) -> (Result<GuestResult, ToolError>, InProcess) {
     let mut store = store(&machine.engine, door, began);
     let answers = written(&call.answers);
-    let Call {
+    let GuestCall {
         context,
         name,
         arguments,
@@ -90,8 +90,8 @@ fn once(
     let outcome = match pre.instantiate(&mut store) {
         Ok(guest) => guest
             .call_run(&mut store, context, name, arguments, &answers)
-            .map_err(outcome::Stop::Ran),
-        Err(error) => Err(outcome::Stop::Started(error)),
+            .map_err(outcome::GuestStop::Ran),
+        Err(error) => Err(outcome::GuestStop::Started(error)),
     };
     drop(ticking);
     // With the store goes everything that the guest held, before anybody hears of the end.
@@ -101,7 +101,7 @@ fn once(
 }
 
 /// A store for one run, under the limits of the call.
-pub(crate) fn store(engine: &Engine, door: InProcess, began: Began) -> Store<Guest> {
+pub(crate) fn store(engine: &Engine, door: InProcess, began: CallStart) -> Store<Guest> {
     let mut store = Store::new(engine, Guest::new(door, began));
     store.limiter(|guest| &mut guest.meter);
     store.set_hostcall_fuel(CALL_BYTES);

@@ -10,11 +10,11 @@ use jig_runtime::{
     Component, InProcess, Plan, Runtime, Session, StartError, in_process, in_this_thread,
 };
 
-use crate::cache::{Cache, CacheDirs};
-use crate::components::{Compiling, Components, Loaded, Ready};
-use crate::describe::{self, Description};
-use crate::engine::{EngineError, Machine};
-use crate::guest::Began;
+use crate::cache::{CacheDirs, ComponentCache};
+use crate::components::{CodeSource, CompiledComponent, Components, LoadingComponent};
+use crate::describe::{self, ComponentTool};
+use crate::engine::{EngineError, WasmMachine};
+use crate::guest::CallStart;
 use crate::inspect::{self, Inspection};
 use crate::{ComponentError, outcome, run};
 
@@ -37,9 +37,9 @@ pub struct Settings {
 /// What it took to get a component ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Prepared {
+pub struct ComponentPreparation {
     /// Where its code came from.
-    pub from: Loaded,
+    pub from: CodeSource,
     /// How long that took.
     pub took: Duration,
     /// Why its code could not be kept for other processes, if it should have been.
@@ -65,8 +65,8 @@ impl WasmRuntime {
     ///
     /// If this machine can run no Wasm.
     pub fn new(settings: Settings) -> Result<Self, EngineError> {
-        let machine = Machine::shared()?;
-        let cache = settings.cache.map(Cache::new);
+        let machine = WasmMachine::shared()?;
+        let cache = settings.cache.map(ComponentCache::new);
         let components = Arc::new(Components::new(machine, cache));
         Ok(Self { components })
     }
@@ -76,11 +76,11 @@ impl WasmRuntime {
     /// # Errors
     ///
     /// If it cannot be compiled, or could not run as a tool.
-    pub fn prepare(&self, component: &Component) -> Result<Prepared, ComponentError> {
+    pub fn prepare(&self, component: &Component) -> Result<ComponentPreparation, ComponentError> {
         let start = Instant::now();
         let (ready, from) = self.ready(component)?;
         ready.pre.as_ref().map_err(Clone::clone)?;
-        Ok(Prepared {
+        Ok(ComponentPreparation {
             from,
             took: start.elapsed(),
             not_kept: ready.not_kept.clone(),
@@ -93,7 +93,7 @@ impl WasmRuntime {
     }
 
     /// What is being compiled or loaded at this moment, for whoever tells people why they wait.
-    pub fn compiling(&self) -> Vec<Compiling> {
+    pub fn compiling(&self) -> Vec<LoadingComponent> {
         self.components.compiling()
     }
 
@@ -106,7 +106,7 @@ impl WasmRuntime {
     pub fn describe(
         &self,
         component: &Component,
-    ) -> Result<Option<Vec<Description>>, ComponentError> {
+    ) -> Result<Option<Vec<ComponentTool>>, ComponentError> {
         let (hash, _) = self.components.identify(component)?;
         if let Some(known) = self.components.description(&hash) {
             return Ok(known);
@@ -176,7 +176,10 @@ impl WasmRuntime {
         self.run_here(plan)
     }
 
-    fn ready(&self, component: &Component) -> Result<(Arc<Ready>, Loaded), ComponentError> {
+    fn ready(
+        &self,
+        component: &Component,
+    ) -> Result<(Arc<CompiledComponent>, CodeSource), ComponentError> {
         self.components.get(component, || false)
     }
 }
@@ -209,10 +212,14 @@ fn call(components: &Arc<Components>, mut door: InProcess) -> Result<Content, To
     run::call(components.machine(), pre, door)
 }
 
-fn cost(machine: &Machine, ready: &Ready, door: InProcess) -> Result<InstanceCost, ComponentError> {
+fn cost(
+    machine: &WasmMachine,
+    ready: &CompiledComponent,
+    door: InProcess,
+) -> Result<InstanceCost, ComponentError> {
     let pre = ready.pre.as_ref().map_err(Clone::clone)?;
     let start = Instant::now();
-    let began = Began::now(&door);
+    let began = CallStart::now(&door);
     let mut store = run::store(&machine.engine, door, began);
     let _ticking = machine.ticker.tick();
     let made = pre.instantiate(&mut store);

@@ -13,12 +13,12 @@ mod tests;
 /// Moves an engine's epoch on while any guest runs, and sleeps otherwise.
 #[derive(Debug)]
 pub(crate) struct Ticker {
-    shared: Arc<Shared>,
+    shared: Arc<TickerState>,
     thread: Thread,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct TickerState {
     /// How many guests run.
     running: AtomicUsize,
     /// Whether the thread sleeps until it is woken. Waking one that is awake would be a system call for
@@ -35,7 +35,7 @@ impl Ticker {
     ///
     /// If there is no thread to be had.
     pub(crate) fn new(engine: &Engine) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(TickerState::default());
         let theirs = Arc::clone(&shared);
         let engine = engine.weak();
         let handle = thread::Builder::new()
@@ -48,14 +48,14 @@ impl Ticker {
     }
 
     /// Has the clock tick until what is returned is dropped.
-    pub(crate) fn tick(&self) -> Ticking<'_> {
+    pub(crate) fn tick(&self) -> TickGuard<'_> {
         self.shared.running.fetch_add(1, Ordering::SeqCst);
         // The thread says that it sleeps and looks at the count after that. So it sees this guest, or is
         // seen asleep here.
         if self.shared.asleep.load(Ordering::SeqCst) {
             self.thread.unpark();
         }
-        Ticking(&self.shared)
+        TickGuard(&self.shared)
     }
 }
 
@@ -68,15 +68,15 @@ impl Drop for Ticker {
 
 /// The clock ticks as long as this is there.
 #[derive(Debug)]
-pub(crate) struct Ticking<'t>(&'t Shared);
+pub(crate) struct TickGuard<'t>(&'t TickerState);
 
-impl Drop for Ticking<'_> {
+impl Drop for TickGuard<'_> {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-fn run(shared: &Shared, engine: &EngineWeak) {
+fn run(shared: &TickerState, engine: &EngineWeak) {
     let mut idle = 0;
     while !shared.over.load(Ordering::SeqCst) {
         if shared.running.load(Ordering::SeqCst) > 0 {

@@ -1,4 +1,4 @@
-//! [`Arguments`]: the arguments of a call, each with an error that names it.
+//! [`ToolArguments`]: the arguments of a call, each with an error that names it.
 
 use jig_tool::ToolError;
 use jig_tool::vfs::Host;
@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use crate::phrases::quoted;
 
 /// The arguments of a call, taken out one by one.
-pub(crate) struct Arguments(Map<String, Value>);
+pub(crate) struct ToolArguments(Map<String, Value>);
 
-impl Arguments {
+impl ToolArguments {
     pub(crate) fn of(host: &Host) -> Self {
         Self(host.tool().arguments.clone())
     }
@@ -66,7 +66,7 @@ impl Arguments {
     }
 
     /// A list of objects that must be there.
-    pub(crate) fn objects(&mut self, name: &str) -> Result<Vec<Arguments>, ToolError> {
+    pub(crate) fn objects(&mut self, name: &str) -> Result<Vec<ToolArguments>, ToolError> {
         let elements = match self.take(name) {
             None => return Err(missing(name, "a list of objects")),
             Some(Value::Array(elements)) => elements,
@@ -75,7 +75,7 @@ impl Arguments {
             Some(other) => return Err(unexpected(name, "a list of objects", &other)),
         };
         let object = |element| match element {
-            Value::Object(members) => Ok(Arguments(members)),
+            Value::Object(members) => Ok(ToolArguments(members)),
             other => Err(unexpected(name, "a list of objects", &other)),
         };
         elements.into_iter().map(object).collect()

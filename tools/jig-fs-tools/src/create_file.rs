@@ -3,13 +3,13 @@
 use jig_tool::vfs::{FsWrite, Host, Payload, ReadReply};
 use jig_tool::{Content, Question, ToolError, hint};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::diff;
 use crate::phrases::{count, error, quoted};
 use crate::refusal::explain;
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
-    let mut arguments = Arguments::of(host);
+    let mut arguments = ToolArguments::of(host);
     let path = arguments.path("path")?;
     let content = arguments.optional_text("content")?.unwrap_or_default();
     let size = count(content.len() as u64, "byte");

@@ -3,12 +3,12 @@
 use jig_tool::vfs::{EntryKind, FsDelete, Host};
 use jig_tool::{Content, Question, ToolError, hint};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::phrases::{error, quoted};
 use crate::refusal::explain;
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
-    let paths = paths(&mut Arguments::of(host))?;
+    let paths = paths(&mut ToolArguments::of(host))?;
     let targets = look(host, paths)?;
     confirm(host, &targets)?;
     let mut deleted: Vec<String> = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
 }
 
 /// What is to be deleted: `path`, and what is in `paths`.
-pub(crate) fn paths(arguments: &mut Arguments) -> Result<Vec<String>, ToolError> {
+pub(crate) fn paths(arguments: &mut ToolArguments) -> Result<Vec<String>, ToolError> {
     let mut paths: Vec<String> = arguments.optional_path("path")?.into_iter().collect();
     for path in arguments.texts("paths")?.unwrap_or_default() {
         if path.is_empty() {
@@ -48,14 +48,14 @@ pub(crate) fn paths(arguments: &mut Arguments) -> Result<Vec<String>, ToolError>
     Ok(paths)
 }
 
-struct Target {
+struct DeleteTarget {
     path: String,
     is_directory: bool,
 }
 
 /// Looks at all of them before the first one is deleted, so that a slip in the last one is noticed
 /// in time.
-fn look(host: &mut Host, paths: Vec<String>) -> Result<Vec<Target>, ToolError> {
+fn look(host: &mut Host, paths: Vec<String>) -> Result<Vec<DeleteTarget>, ToolError> {
     let mut targets = Vec::with_capacity(paths.len());
     for path in paths {
         let is_directory = match host.metadata(&path) {
@@ -68,13 +68,13 @@ fn look(host: &mut Host, paths: Vec<String>) -> Result<Vec<Target>, ToolError> {
         if is_directory && path.split('/').all(|name| matches!(name, "" | ".")) {
             return Err(ToolError::new("the workspace itself can't be deleted"));
         }
-        targets.push(Target { path, is_directory });
+        targets.push(DeleteTarget { path, is_directory });
     }
     Ok(targets)
 }
 
 /// Asks once for all directories: an answer is remembered, and must not cover what was not named.
-fn confirm(host: &mut Host, targets: &[Target]) -> Result<(), ToolError> {
+fn confirm(host: &mut Host, targets: &[DeleteTarget]) -> Result<(), ToolError> {
     let directories = targets.iter().filter(|target| target.is_directory);
     let names: Vec<String> = directories.map(|target| quoted(&target.path)).collect();
     let text = match names.as_slice() {
@@ -97,7 +97,7 @@ fn confirm(host: &mut Host, targets: &[Target]) -> Result<(), ToolError> {
 }
 
 /// What became of the others, when one could not be deleted.
-fn so_far(deleted: &[String], failed_and_rest: &[Target]) -> String {
+fn so_far(deleted: &[String], failed_and_rest: &[DeleteTarget]) -> String {
     let rest = failed_and_rest.iter().skip(1);
     let rest: Vec<String> = rest.map(|target| quoted(&target.path)).collect();
     let mut text = String::new();

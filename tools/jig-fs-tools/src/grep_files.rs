@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use jig_tool::vfs::{FileMatches, GrepReply, Host};
 use jig_tool::{Content, ToolError, hint};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::phrases::{beginning, count, error, one_line, quoted};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
-    let mut arguments = Arguments::of(host);
+    let mut arguments = ToolArguments::of(host);
     let pattern = arguments.text("pattern")?;
     let paths = arguments.texts("paths")?.unwrap_or_default();
     let extensions = arguments.texts("extensions")?.unwrap_or_default();

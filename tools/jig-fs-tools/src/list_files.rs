@@ -3,16 +3,16 @@
 use jig_tool::vfs::{Entry, EntryKind, ErrorKind, Host, HostError};
 use jig_tool::{Content, ToolError};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::phrases::{count, one_line, quoted};
 use crate::refusal::explain;
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
-    let mut arguments = Arguments::of(host);
+    let mut arguments = ToolArguments::of(host);
     let path = arguments
         .optional_path("path")?
         .unwrap_or_else(|| ".".to_owned());
-    let mut walk = Walk {
+    let mut walk = ListWalk {
         extensions: arguments.texts("extensions")?.unwrap_or_default(),
         limit: limit(&mut arguments)?,
         found: Vec::new(),
@@ -31,7 +31,7 @@ pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
     Ok(walk.into_text(&path).into())
 }
 
-fn limit(arguments: &mut Arguments) -> Result<usize, ToolError> {
+fn limit(arguments: &mut ToolArguments) -> Result<usize, ToolError> {
     match arguments.count("limit")? {
         None => Ok(USUAL_LIMIT),
         Some(0) => Err(ToolError::new("`limit` must be at least 1")),
@@ -39,7 +39,7 @@ fn limit(arguments: &mut Arguments) -> Result<usize, ToolError> {
     }
 }
 
-struct Walk {
+struct ListWalk {
     extensions: Vec<String>,
     limit: usize,
     found: Vec<String>,
@@ -49,7 +49,7 @@ struct Walk {
     is_cut: bool,
 }
 
-impl Walk {
+impl ListWalk {
     /// Takes the files of a directory and below, in the order of their paths.
     fn visit(
         &mut self,

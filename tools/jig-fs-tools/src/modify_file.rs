@@ -5,14 +5,14 @@ use std::time::Duration;
 use jig_tool::vfs::{Edit, FsPatch, FsWrite, Host, Payload};
 use jig_tool::{Content, Question, ToolError, hint};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::diff;
 use crate::phrases::{count, error, quoted};
 use crate::refusal::explain;
-use crate::replace::{self, Bounds, Pattern};
+use crate::replace::{self, ReplaceBounds, ReplacePattern};
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
-    let call = Call::of(host)?;
+    let call = ModifyFileCall::of(host)?;
     match call.change(host)? {
         Some(change) => call.apply(host, change),
         None => call.patch(host),
@@ -21,7 +21,7 @@ pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
 
 /// What would change, for a person who decides about the call.
 pub(crate) fn preview(host: &mut Host) -> Result<String, ToolError> {
-    let call = Call::of(host)?;
+    let call = ModifyFileCall::of(host)?;
     let diff = match call.change(host)? {
         Some(change) => change.diff,
         None => call.diff_of_patterns(),
@@ -30,35 +30,35 @@ pub(crate) fn preview(host: &mut Host) -> Result<String, ToolError> {
 }
 
 /// What was asked for.
-struct Call {
+struct ModifyFileCall {
     path: String,
-    patterns: Vec<Pattern>,
+    patterns: Vec<ReplacePattern>,
 }
 
 /// What becomes of the file.
-struct Change {
+struct ModifiedFile {
     text: String,
     count: u64,
     diff: String,
     etag: Option<String>,
 }
 
-impl Call {
+impl ModifyFileCall {
     fn of(host: &Host) -> Result<Self, ToolError> {
-        let mut arguments = Arguments::of(host);
+        let mut arguments = ToolArguments::of(host);
         let path = arguments.path("path")?;
         let patterns = arguments
             .objects("patterns")?
             .into_iter()
             .map(|mut pattern| {
-                Ok(Pattern {
+                Ok(ReplacePattern {
                     old: pattern.text("old")?,
                     new: pattern.text("new")?,
                     is_regex: pattern.flag("regex")?,
                     all: pattern.flag("all")?,
                 })
             });
-        let patterns: Vec<Pattern> = patterns.collect::<Result<_, ToolError>>()?;
+        let patterns: Vec<ReplacePattern> = patterns.collect::<Result<_, ToolError>>()?;
         if patterns.is_empty() {
             return Err(ToolError::new(
                 "`patterns` is empty: there is nothing to change",
@@ -68,7 +68,7 @@ impl Call {
     }
 
     /// What becomes of the file; `None` if it may not be read, but can be changed unseen.
-    fn change(&self, host: &mut Host) -> Result<Option<Change>, ToolError> {
+    fn change(&self, host: &mut Host) -> Result<Option<ModifiedFile>, ToolError> {
         let file = match host.read_file(&self.path) {
             Ok(file) => file,
             Err(refused) if refused.is_denied() && !self.needs_sight() => return Ok(None),
@@ -82,7 +82,7 @@ impl Call {
                 return Err(error(message, hint!("this tool changes text only")));
             }
         };
-        let bounds = Bounds {
+        let bounds = ReplaceBounds {
             bytes: usize::try_from(host.limits().file_bytes).unwrap_or(usize::MAX),
             time: PATIENCE,
         };
@@ -105,7 +105,7 @@ impl Call {
             ),
             false => diff::unified(&self.path, &before, &replaced.text),
         };
-        Ok(Some(Change {
+        Ok(Some(ModifiedFile {
             text: replaced.text,
             count: replaced.count,
             diff,
@@ -118,7 +118,7 @@ impl Call {
         self.patterns.iter().any(|pattern| pattern.is_regex)
     }
 
-    fn apply(&self, host: &mut Host, change: Change) -> Result<Content, ToolError> {
+    fn apply(&self, host: &mut Host, change: ModifiedFile) -> Result<Content, ToolError> {
         self.confirm(host, &change.diff)?;
         let write = FsWrite {
             // What was agreed upon is the change of this version.
@@ -135,7 +135,7 @@ impl Call {
     /// Lets the host replace the text, which needs no more than `update`.
     fn patch(&self, host: &mut Host) -> Result<Content, ToolError> {
         self.confirm(host, &self.diff_of_patterns())?;
-        let edit = |pattern: &Pattern| Edit {
+        let edit = |pattern: &ReplacePattern| Edit {
             old: pattern.old.clone().into(),
             new: pattern.new.clone().into(),
             all: pattern.all,
@@ -148,7 +148,7 @@ impl Call {
 
     /// All that can be shown of a file that may not be read.
     fn diff_of_patterns(&self) -> String {
-        let diff = |pattern: &Pattern| diff::unified(&self.path, &pattern.old, &pattern.new);
+        let diff = |pattern: &ReplacePattern| diff::unified(&self.path, &pattern.old, &pattern.new);
         self.patterns.iter().map(diff).collect()
     }
 

@@ -3,12 +3,12 @@
 use jig_tool::vfs::{EntryKind, FsRename, Host};
 use jig_tool::{Content, Question, ToolError, hint};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::phrases::{error, quoted};
 use crate::refusal::explain;
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
-    let mut arguments = Arguments::of(host);
+    let mut arguments = ToolArguments::of(host);
     let from = arguments.path("from")?;
     let to = arguments.path("to")?;
     if from == to {

@@ -3,12 +3,12 @@
 use jig_tool::vfs::Host;
 use jig_tool::{Content, ToolError};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::phrases::{count, quoted};
 use crate::{delete_file, diff, modify_file};
 
 pub(crate) fn call(name: &str, host: &mut Host) -> Result<Content, ToolError> {
-    let mut arguments = Arguments::of(host);
+    let mut arguments = ToolArguments::of(host);
     let text = match name {
         "fs_read_file" => {
             let path = quoted(&arguments.path("path")?);

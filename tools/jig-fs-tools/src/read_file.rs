@@ -3,18 +3,18 @@
 use jig_tool::vfs::Host;
 use jig_tool::{Content, ToolError, hint};
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::phrases::{count, error, quoted};
 use crate::refusal::explain;
 
 pub(crate) fn run(host: &mut Host) -> Result<Content, ToolError> {
-    let mut arguments = Arguments::of(host);
+    let mut arguments = ToolArguments::of(host);
     let path = arguments.path("path")?;
     let first = arguments.count("start_line")?.unwrap_or(1);
     let last = arguments.count("end_line")?.unwrap_or(u64::MAX);
     let numbered = arguments.flag("line_numbers")?;
     check_range(first, last)?;
-    let mut lines = Lines::new(first, last, numbered);
+    let mut lines = LineSelection::new(first, last, numbered);
     read(host, &path, &mut lines)?;
     lines.into_content(&path)
 }
@@ -31,7 +31,7 @@ fn check_range(first: u64, last: u64) -> Result<(), ToolError> {
 }
 
 /// Reads the file piece by piece, where the host can do that, until `lines` has what it wants.
-fn read(host: &mut Host, path: &str, lines: &mut Lines) -> Result<(), ToolError> {
+fn read(host: &mut Host, path: &str, lines: &mut LineSelection) -> Result<(), ToolError> {
     let in_pieces = host.capabilities().ranges;
     let mut offset = 0;
     let mut version = None;
@@ -76,7 +76,7 @@ fn not_text(path: &str, size: u64) -> ToolError {
 }
 
 /// The lines that are wanted, out of bytes as they come.
-struct Lines {
+struct LineSelection {
     first: u64,
     last: u64,
     numbered: bool,
@@ -89,13 +89,13 @@ struct Lines {
     out: Vec<u8>,
     /// The last line that is in `out`.
     shown: u64,
-    stopped: Stopped,
+    stopped: ReadStop,
     size: u64,
 }
 
 /// Why no more is taken.
 #[derive(PartialEq)]
-enum Stopped {
+enum ReadStop {
     NotYet,
     /// What was asked for is there.
     Satisfied,
@@ -107,7 +107,7 @@ enum Stopped {
     InLine,
 }
 
-impl Lines {
+impl LineSelection {
     fn new(first: u64, last: u64, numbered: bool) -> Self {
         Self {
             first,
@@ -118,7 +118,7 @@ impl Lines {
             line: Vec::new(),
             out: Vec::new(),
             shown: 0,
-            stopped: Stopped::NotYet,
+            stopped: ReadStop::NotYet,
             size: 0,
         }
     }
@@ -134,7 +134,7 @@ impl Lines {
             if self.line.len() > MAX_BYTES || !self.in_line {
                 self.finish_line();
             }
-            if self.stopped != Stopped::NotYet {
+            if self.stopped != ReadStop::NotYet {
                 return false;
             }
         }
@@ -143,11 +143,11 @@ impl Lines {
 
     /// The file has ended.
     fn end(&mut self) {
-        if self.in_line && self.stopped == Stopped::NotYet {
+        if self.in_line && self.stopped == ReadStop::NotYet {
             self.finish_line();
         }
-        if self.stopped == Stopped::NotYet {
-            self.stopped = Stopped::AtEnd;
+        if self.stopped == ReadStop::NotYet {
+            self.stopped = ReadStop::AtEnd;
         }
     }
 
@@ -158,11 +158,11 @@ impl Lines {
                 false => String::new(),
             };
             if self.out.len() + number.len() + self.line.len() > MAX_BYTES {
-                self.stopped = Stopped::Full;
+                self.stopped = ReadStop::Full;
                 if !self.out.is_empty() {
                     return;
                 }
-                self.stopped = Stopped::InLine;
+                self.stopped = ReadStop::InLine;
                 self.line.truncate(MAX_BYTES);
             }
             self.out.extend_from_slice(number.as_bytes());
@@ -170,8 +170,8 @@ impl Lines {
             self.shown = self.number;
         }
         self.number += 1;
-        if self.number > self.last && self.stopped == Stopped::NotYet {
-            self.stopped = Stopped::Satisfied;
+        if self.number > self.last && self.stopped == ReadStop::NotYet {
+            self.stopped = ReadStop::Satisfied;
         }
     }
 
@@ -192,7 +192,7 @@ impl Lines {
             Ok(text) => text,
             // The cut may have hit a character.
             Err(bad)
-                if self.stopped == Stopped::InLine && bad.utf8_error().error_len().is_none() =>
+                if self.stopped == ReadStop::InLine && bad.utf8_error().error_len().is_none() =>
             {
                 let whole = bad.utf8_error().valid_up_to();
                 let mut bytes = bad.into_bytes();
@@ -203,7 +203,7 @@ impl Lines {
         };
         let (first, shown) = (self.first, self.shown);
         Ok(match self.stopped {
-            Stopped::Full => {
+            ReadStop::Full => {
                 let next = shown + 1;
                 let break_line = if text.ends_with('\n') { "" } else { "\n" };
                 format!(
@@ -211,7 +211,7 @@ impl Lines {
                     quoted(path)
                 )
             }
-            Stopped::InLine => format!(
+            ReadStop::InLine => format!(
                 "{text}\n[Line {shown} of {} is cut here: it is longer than {MAX_BYTES} bytes.]",
                 quoted(path)
             ),

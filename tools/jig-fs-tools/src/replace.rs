@@ -11,7 +11,7 @@ use crate::phrases::{count, quoted};
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub(crate) struct ReplacePattern {
     /// Text, or a regular expression.
     pub(crate) old: String,
     /// What comes in its place; with a regular expression, `$1` is its first group.
@@ -23,7 +23,7 @@ pub(crate) struct Pattern {
 
 /// What a caller may not exceed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct ReplaceBounds {
     /// The size of the text, at any time. A few patterns could else make gigabytes of one letter.
     pub(crate) bytes: usize,
     /// How long all matching may take. Some expressions make every match a search through the whole
@@ -33,7 +33,7 @@ pub(crate) struct Bounds {
 
 /// A text with its replacements.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Replaced {
+pub(crate) struct ReplacedText {
     pub(crate) text: String,
     /// How many matches were replaced.
     pub(crate) count: u64,
@@ -41,14 +41,14 @@ pub(crate) struct Replaced {
 
 /// Why nothing was replaced.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct ReplaceProblem {
     /// The number of the pattern, counted from 1.
     pub(crate) pattern: usize,
     pub(crate) why: String,
     pub(crate) hint: Hint,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ReplaceProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "pattern {} {}", self.pattern, self.why)
     }
@@ -58,7 +58,11 @@ impl fmt::Display for Problem {
 ///
 /// In a text whose lines all end with `\r\n`, patterns are matched as if they ended with `\n`, which
 /// is what callers write, and the ends are put back.
-pub(crate) fn apply(text: &str, patterns: &[Pattern], bounds: Bounds) -> Result<Replaced, Problem> {
+pub(crate) fn apply(
+    text: &str,
+    patterns: &[ReplacePattern],
+    bounds: ReplaceBounds,
+) -> Result<ReplacedText, ReplaceProblem> {
     let has_crlf = ends_with_crlf(text);
     let mut text = if has_crlf {
         to_lf(text)
@@ -69,14 +73,14 @@ pub(crate) fn apply(text: &str, patterns: &[Pattern], bounds: Bounds) -> Result<
     let deadline = Instant::now() + bounds.time;
     for (index, pattern) in patterns.iter().enumerate() {
         let wanted = match has_crlf {
-            true => &Pattern {
+            true => &ReplacePattern {
                 old: to_lf(&pattern.old),
                 new: to_lf(&pattern.new),
                 ..pattern.clone()
             },
             false => pattern,
         };
-        let step = Step {
+        let step = ReplaceStep {
             text: &text,
             pattern: wanted,
             limit: bounds.bytes,
@@ -87,7 +91,7 @@ pub(crate) fn apply(text: &str, patterns: &[Pattern], bounds: Bounds) -> Result<
         } else {
             step.literal()
         };
-        let done = done.map_err(|(why, hint)| Problem {
+        let done = done.map_err(|(why, hint)| ReplaceProblem {
             pattern: index + 1,
             why,
             hint,
@@ -95,7 +99,7 @@ pub(crate) fn apply(text: &str, patterns: &[Pattern], bounds: Bounds) -> Result<
         text = done.text;
         replaced += done.count;
     }
-    Ok(Replaced {
+    Ok(ReplacedText {
         text: if has_crlf {
             text.replace('\n', "\r\n")
         } else {
@@ -116,24 +120,24 @@ pub(crate) fn to_lf(text: &str) -> String {
 }
 
 /// Why it was not done, and what to do about it.
-type Refusal = (String, Hint);
+type ReplaceRefusal = (String, Hint);
 
 /// One pattern on one text.
-struct Step<'a> {
+struct ReplaceStep<'a> {
     text: &'a str,
-    pattern: &'a Pattern,
+    pattern: &'a ReplacePattern,
     limit: usize,
     deadline: Instant,
 }
 
-impl Step<'_> {
-    fn literal(&self) -> Result<Replaced, Refusal> {
+impl ReplaceStep<'_> {
+    fn literal(&self) -> Result<ReplacedText, ReplaceRefusal> {
         let old = self.pattern.old.as_str();
         if old.is_empty() {
             let why = "has an empty `old`".to_owned();
             return Err((why, hint!("give the text that is to be replaced")));
         }
-        let mut out = Output::new(self);
+        let mut out = ReplaceOutput::new(self);
         for (start, _) in self.text.match_indices(old) {
             out.replace(start, start + old.len(), |out| {
                 out.push_str(&self.pattern.new)
@@ -148,7 +152,7 @@ impl Step<'_> {
         out.finish()
     }
 
-    fn regex(&self) -> Result<Replaced, Refusal> {
+    fn regex(&self) -> Result<ReplacedText, ReplaceRefusal> {
         let regex = RegexBuilder::new(&self.pattern.old)
             .size_limit(REGEX_BYTES)
             .dfa_size_limit(REGEX_BYTES)
@@ -158,7 +162,7 @@ impl Step<'_> {
                 (why, hint!("set `regex` to false to take it as text"))
             })?;
         check_groups(&regex, &self.pattern.new)?;
-        let mut out = Output::new(self);
+        let mut out = ReplaceOutput::new(self);
         for groups in regex.captures_iter(self.text) {
             let Some(whole) = groups.get(0) else { continue };
             if whole.is_empty() {
@@ -199,8 +203,8 @@ impl Step<'_> {
 }
 
 /// What was made so far.
-struct Output<'a> {
-    step: &'a Step<'a>,
+struct ReplaceOutput<'a> {
+    step: &'a ReplaceStep<'a>,
     text: String,
     /// How much of the old text is in `text`, or was replaced.
     done: usize,
@@ -208,8 +212,8 @@ struct Output<'a> {
     matches: Vec<usize>,
 }
 
-impl<'a> Output<'a> {
-    fn new(step: &'a Step<'a>) -> Self {
+impl<'a> ReplaceOutput<'a> {
+    fn new(step: &'a ReplaceStep<'a>) -> Self {
         Self {
             step,
             text: String::with_capacity(step.text.len()),
@@ -223,7 +227,7 @@ impl<'a> Output<'a> {
         start: usize,
         end: usize,
         write: impl FnOnce(&mut String),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ReplaceRefusal> {
         self.text.push_str(&self.step.text[self.done..start]);
         write(&mut self.text);
         self.done = end;
@@ -241,7 +245,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Replaced, Refusal> {
+    fn finish(mut self) -> Result<ReplacedText, ReplaceRefusal> {
         if self.matches.len() > 1 && !self.step.pattern.all {
             return Err((
                 self.where_it_matches(),
@@ -253,7 +257,7 @@ impl<'a> Output<'a> {
             let why = format!("makes the file larger than {} bytes", self.step.limit);
             return Err((why, hint!("replace less at once")));
         }
-        Ok(Replaced {
+        Ok(ReplacedText {
             text: self.text,
             count: self.matches.len() as u64,
         })
@@ -276,7 +280,7 @@ impl<'a> Output<'a> {
 
 /// Every group that `new` names must exist: the regex crate puts nothing in the place of one that
 /// does not, and text would be lost.
-fn check_groups(regex: &Regex, new: &str) -> Result<(), Refusal> {
+fn check_groups(regex: &Regex, new: &str) -> Result<(), ReplaceRefusal> {
     let mut rest = new;
     while let Some(at) = rest.find('$') {
         rest = &rest[at + 1..];

@@ -8,8 +8,8 @@ use crate::editor::Editor;
 
 /// The arguments of a call.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Arguments {
-    pub(crate) command: Command,
+pub(crate) struct GitArguments {
+    pub(crate) command: GitCommand,
     /// Of a commit.
     #[serde(default)]
     message: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Arguments {
 /// What git is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Command {
+pub(crate) enum GitCommand {
     /// `git add --patch`.
     Stage,
     /// `git commit`, of what is staged.
@@ -31,14 +31,14 @@ pub(crate) enum Command {
     Log,
 }
 
-impl Arguments {
+impl GitArguments {
     /// All words after `git`. `silenced` are settings that keep git from running programs.
     pub(crate) fn words(&self, editor: &Editor, silenced: &[String]) -> Vec<String> {
         let mut words: Vec<String> = SETTINGS.iter().map(|word| (*word).to_owned()).collect();
         for key in ["core.editor", "sequence.editor"] {
             words.extend(["-c".to_owned(), format!("{key}={}", editor.script())]);
         }
-        if self.command == Command::Commit {
+        if self.command == GitCommand::Commit {
             words.extend(commit::SETTINGS.iter().map(|word| (*word).to_owned()));
         }
         words.extend(
@@ -53,7 +53,7 @@ impl Arguments {
     /// Refuses what the command is not for.
     pub(crate) fn check(&self) -> Result<(), ToolError> {
         match self.command {
-            Command::Commit => commit::check(&self.args),
+            GitCommand::Commit => commit::check(&self.args),
             _ if self.message.is_some() => {
                 Err(ToolError::new("`message` is for the command `commit`"))
             }
@@ -73,7 +73,7 @@ impl Arguments {
         let is_exec = |arg: &String| {
             arg == "-x" || arg == "--exec" || arg.starts_with("--exec=") || is_short_exec(arg)
         };
-        self.command == Command::Rebase && self.args.iter().any(is_exec)
+        self.command == GitCommand::Rebase && self.args.iter().any(is_exec)
     }
 
     /// Whether a commit is meant that may change no file.
@@ -85,25 +85,25 @@ impl Arguments {
     fn own_words(&self) -> Vec<String> {
         let has = |options: &[&str]| self.args.iter().any(|arg| options.contains(&arg.as_str()));
         let start: &[&str] = match self.command {
-            Command::Stage if has(&["--patch", "-p"]) => &["add"],
-            Command::Stage => &["add", "--patch"],
+            GitCommand::Stage if has(&["--patch", "-p"]) => &["add"],
+            GitCommand::Stage => &["add", "--patch"],
             // Whether there is something to commit was asked before.
-            Command::Commit => &[
+            GitCommand::Commit => &[
                 "commit",
                 "--no-verify",
                 "--no-gpg-sign",
                 "--no-status",
                 "--allow-empty",
             ],
-            Command::Rebase if has(&GOES_ON) || has(&["--interactive", "-i"]) => &["rebase"],
-            Command::Rebase => &["rebase", "--interactive"],
-            Command::Log => &["log"],
+            GitCommand::Rebase if has(&GOES_ON) || has(&["--interactive", "-i"]) => &["rebase"],
+            GitCommand::Rebase => &["rebase", "--interactive"],
+            GitCommand::Log => &["log"],
         };
         let start = start.iter().map(|word| (*word).to_owned());
         let message = self
             .message
             .iter()
-            .filter(|_| self.command == Command::Commit);
+            .filter(|_| self.command == GitCommand::Commit);
         let message = message.flat_map(|message| ["-m".to_owned(), message.clone()]);
         start
             .chain(message)
@@ -163,7 +163,8 @@ mod tests {
     #[test]
     fn the_command_is_the_one_that_a_person_would_write() {
         let check = |given: Value, expected: &str| {
-            let arguments: Arguments = serde_json::from_value(given).expect("they are arguments");
+            let arguments: GitArguments =
+                serde_json::from_value(given).expect("they are arguments");
             assert_eq!(arguments.shown(), expected);
             let words = arguments.words(&Editor::new(), &["a.b=c".to_owned()]);
             assert!(words.ends_with(&arguments.own_words()));
@@ -193,14 +194,15 @@ mod tests {
             json!({"command": "log", "args": ["it's"]}),
             r"git log 'it'\''s'",
         );
-        assert!(serde_json::from_value::<Arguments>(json!({"command": "push"})).is_err());
+        assert!(serde_json::from_value::<GitArguments>(json!({"command": "push"})).is_err());
     }
 
     #[test]
     fn what_makes_git_run_programs_is_noticed() {
         let check = |args: Value, expected: bool| {
             let given = json!({"command": "rebase", "args": args});
-            let arguments: Arguments = serde_json::from_value(given).expect("they are arguments");
+            let arguments: GitArguments =
+                serde_json::from_value(given).expect("they are arguments");
             assert_eq!(arguments.executes(), expected, "{args}");
         };
         check(json!(["HEAD~2"]), false);

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use jig_tool::vfs::{Host, HostError, Process, ProcessOutput, Read};
+use jig_tool::vfs::{Host, HostError, Process, ProcessOutput, ReadOptions};
 use jig_tool::{Content, Question, ToolError, ToolState};
 use serde_json::Value;
 
-use crate::arguments::{Arguments, Command, is_exec_line};
+use crate::arguments::{GitArguments, GitCommand, is_exec_line};
 use crate::commit;
-use crate::editor::{Edit, Editor, Seen};
+use crate::editor::{Editor, EditorOutput, GitEdit};
 
 /// Does what the arguments ask for.
-pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, ToolError> {
+pub(crate) fn run(host: &mut Host, arguments: &GitArguments) -> Result<Content, ToolError> {
     let may_execute = host.option_is_on(EXEC, false);
     if arguments.executes() && !may_execute {
         return Err(ToolError::new(NO_EXEC));
     }
     let silenced = match arguments.command {
-        Command::Commit => {
+        GitCommand::Commit => {
             let silenced = commit::silenced(host)?;
             if !arguments.commits_nothing() && !commit::is_anything_staged(host, &silenced)? {
                 return Err(ToolError::new(NOTHING_STAGED));
@@ -31,11 +31,11 @@ pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, Too
         .start_process("git")
         .args(arguments.words(&editor, &silenced))
         .start()?;
-    let mut talk = Talk {
+    let mut talk = GitConversation {
         host,
         git,
         editor,
-        asks: arguments.command == Command::Stage,
+        asks: arguments.command == GitCommand::Stage,
         may_execute,
         unsaid: String::new(),
     };
@@ -44,7 +44,7 @@ pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, Too
     if end.exit_code != Some(0) {
         return Err(failed(arguments, &end, said));
     }
-    if arguments.command == Command::Stage {
+    if arguments.command == GitCommand::Stage {
         return staged(host);
     }
     Ok(match said.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn run(host: &mut Host, arguments: &Arguments) -> Result<Content, Too
     })
 }
 
-struct Talk<'h> {
+struct GitConversation<'h> {
     host: &'h mut Host,
     git: Process,
     editor: Editor,
@@ -65,11 +65,11 @@ struct Talk<'h> {
     unsaid: String,
 }
 
-impl Talk<'_> {
+impl GitConversation<'_> {
     /// Goes on until git has ended.
     fn until_end(&mut self) -> Result<ProcessOutput<'static>, HostError> {
         loop {
-            let mut output = self.git.read(&Read::settled(PATIENCE))?;
+            let mut output = self.git.read(&ReadOptions::settled(PATIENCE))?;
             self.unsaid.push_str(&output.content);
             if !output.running {
                 self.rest(&mut output)?;
@@ -85,7 +85,7 @@ impl Talk<'_> {
     /// Takes what git printed last, which may not fit into one answer.
     fn rest(&mut self, output: &mut ProcessOutput<'static>) -> Result<(), HostError> {
         while !output.content.is_empty() && self.unsaid.len() < MOST {
-            *output = self.git.read(&Read::default())?;
+            *output = self.git.read(&ReadOptions::default())?;
             self.unsaid.push_str(&output.content);
         }
         Ok(())
@@ -95,8 +95,8 @@ impl Talk<'_> {
     fn say(&mut self) -> Result<(), HostError> {
         let unsaid = std::mem::take(&mut self.unsaid);
         match self.editor.look(&unsaid) {
-            Seen::Partly => self.unsaid = unsaid,
-            Seen::Asks(edit) => {
+            EditorOutput::Partly => self.unsaid = unsaid,
+            EditorOutput::Asks(edit) => {
                 let question = question(&edit);
                 let mut answer =
                     self.ask(edit.before.trim_start_matches('\n'), question.clone())?;
@@ -107,13 +107,13 @@ impl Talk<'_> {
                 let text = self.editor.answer(answer.as_str().unwrap_or_default());
                 self.git.write(text)?;
             }
-            Seen::Plain if self.host.is_stateful() => {
+            EditorOutput::Plain if self.host.is_stateful() => {
                 if !unsaid.is_empty() {
                     self.host.state(ToolState::running(unsaid))?;
                 }
             }
             // Nobody drives it: whoever can answer is asked about the hunk.
-            Seen::Plain => match hunk(&unsaid).filter(|_| self.asks) {
+            EditorOutput::Plain => match hunk(&unsaid).filter(|_| self.asks) {
                 Some(question) => {
                     let answer = self.ask("", question)?;
                     self.send(&answer)?;
@@ -149,7 +149,7 @@ fn executes(list: &str) -> bool {
 }
 
 /// The text that git wants edited, as a question.
-fn question(edit: &Edit<'_>) -> Question {
+fn question(edit: &GitEdit<'_>) -> Question {
     let what = match edit.name {
         "git-rebase-todo" => "The list of the rebase",
         "COMMIT_EDITMSG" => "The message of the commit",
@@ -195,7 +195,7 @@ fn staged(host: &mut Host) -> Result<Content, ToolError> {
     })
 }
 
-fn failed(arguments: &Arguments, end: &ProcessOutput<'_>, said: String) -> ToolError {
+fn failed(arguments: &GitArguments, end: &ProcessOutput<'_>, said: String) -> ToolError {
     let shown = arguments.shown();
     let message = match (end.exit_code, end.signal) {
         (Some(code), _) => format!("`{shown}` exited with code {code}"),

@@ -12,7 +12,7 @@ pub(crate) struct Editor {
 
 /// A text that git wants edited.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Edit<'a> {
+pub(crate) struct GitEdit<'a> {
     /// What was printed before.
     pub(crate) before: &'a str,
     /// The name of the file.
@@ -23,13 +23,13 @@ pub(crate) struct Edit<'a> {
 
 /// What git prints, as far as an editor is concerned.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Seen<'a> {
+pub(crate) enum EditorOutput<'a> {
     /// Nothing of it is for an editor.
     Plain,
     /// The text is not there as a whole yet.
     Partly,
     /// It waits for the text.
-    Asks(Edit<'a>),
+    Asks(GitEdit<'a>),
 }
 
 impl Editor {
@@ -54,20 +54,20 @@ impl Editor {
     }
 
     /// Looks for a text to edit in what git printed.
-    pub(crate) fn look<'a>(&self, printed: &'a str) -> Seen<'a> {
+    pub(crate) fn look<'a>(&self, printed: &'a str) -> EditorOutput<'a> {
         let start = format!("\n{} edit ", self.mark);
         let Some((before, rest)) = printed.split_once(&start) else {
             return match printed.contains(&self.mark) {
-                true => Seen::Partly,
-                false => Seen::Plain,
+                true => EditorOutput::Partly,
+                false => EditorOutput::Plain,
             };
         };
         let end = format!("\n{} end\n", self.mark);
         let found = rest.split_once('\n').and_then(|(name, rest)| {
             let (text, _) = rest.split_once(&end)?;
-            Some(Seen::Asks(Edit { before, name, text }))
+            Some(EditorOutput::Asks(GitEdit { before, name, text }))
         });
-        found.unwrap_or(Seen::Partly)
+        found.unwrap_or(EditorOutput::Partly)
     }
 
     /// What to write for an answer: the new text, or an empty one to keep what is there.

@@ -12,7 +12,7 @@ mod editor;
 use jig_tool::vfs::Host;
 use jig_tool::{Content, ToolError};
 
-use self::arguments::Arguments;
+use self::arguments::GitArguments;
 
 /// The names of the tools.
 pub const NAMES: [&str; 1] = ["git"];
@@ -25,7 +25,7 @@ pub fn run(name: &str, host: &mut Host) -> Option<Result<Content, ToolError>> {
     if !NAMES.contains(&name) {
         return None;
     }
-    let arguments = match host.arguments::<Arguments>() {
+    let arguments = match host.arguments::<GitArguments>() {
         Ok(arguments) => arguments,
         Err(error) => return Some(Err(ToolError::new(error.to_string()))),
     };

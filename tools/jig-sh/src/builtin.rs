@@ -14,30 +14,30 @@ mod wc;
 
 use std::io::Write as _;
 
-use jig_tool::proxy::Mode;
+use jig_tool::proxy::OpenMode;
 
-use crate::options::Given;
-use crate::stage::{NULL, Stage, operands};
-use crate::stream::Fail;
+use crate::options::CommandOptions;
+use crate::stage::{CommandContext, NULL, operands};
+use crate::stream::CommandFailure;
 
 /// One command.
-pub(crate) struct Builtin {
+pub(crate) struct ShellBuiltin {
     pub(crate) name: &'static str,
     /// How it is used, and what it does.
     usage: &'static str,
-    pub(crate) run: fn(&mut Stage<'_>, &[String]) -> Result<u8, Fail>,
+    pub(crate) run: fn(&mut CommandContext<'_>, &[String]) -> Result<u8, CommandFailure>,
     /// The exit code if something failed.
     pub(crate) failure: u8,
 }
 
-impl Builtin {
+impl ShellBuiltin {
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         TABLE.iter().find(|builtin| builtin.name == name)
     }
 }
 
 /// All commands, by name.
-pub(crate) const TABLE: &[Builtin] = &[
+pub(crate) const TABLE: &[ShellBuiltin] = &[
     new(
         "cat",
         "cat [-n] [FILE…]: the files, one after the other",
@@ -51,7 +51,7 @@ pub(crate) const TABLE: &[Builtin] = &[
     new("echo", "echo [-n] [-e] [WORD…]: the words", echo::run),
     new("exit", "exit [CODE]: end the shell", exit),
     new("false", "false: fail", fails),
-    Builtin {
+    ShellBuiltin {
         failure: 2,
         ..new(
             "grep",
@@ -76,7 +76,7 @@ pub(crate) const TABLE: &[Builtin] = &[
         "sed [-n] [-E] [-e] SCRIPT [FILE…]: s, y, p, d, q, =, a, i, c with addresses",
         sed::run,
     ),
-    Builtin {
+    ShellBuiltin {
         failure: 2,
         ..new(
             "sort",
@@ -115,9 +115,9 @@ pub(crate) const TABLE: &[Builtin] = &[
 const fn new(
     name: &'static str,
     usage: &'static str,
-    run: fn(&mut Stage<'_>, &[String]) -> Result<u8, Fail>,
-) -> Builtin {
-    Builtin {
+    run: fn(&mut CommandContext<'_>, &[String]) -> Result<u8, CommandFailure>,
+) -> ShellBuiltin {
+    ShellBuiltin {
         name,
         usage,
         run,
@@ -125,24 +125,26 @@ const fn new(
     }
 }
 
-fn succeeds(_: &mut Stage<'_>, _: &[String]) -> Result<u8, Fail> {
+fn succeeds(_: &mut CommandContext<'_>, _: &[String]) -> Result<u8, CommandFailure> {
     Ok(0)
 }
 
-fn fails(_: &mut Stage<'_>, _: &[String]) -> Result<u8, Fail> {
+fn fails(_: &mut CommandContext<'_>, _: &[String]) -> Result<u8, CommandFailure> {
     Ok(1)
 }
 
 /// In a pipeline it ends only its own command.
-fn exit(_: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
+fn exit(_: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
     let code = words.first().map(|code| code.parse());
     match code.transpose() {
         Ok(code) => Ok(code.unwrap_or(0)),
-        Err(_) => Err(Fail::Usage("write one number from 0 to 255".to_owned())),
+        Err(_) => Err(CommandFailure::Usage(
+            "write one number from 0 to 255".to_owned(),
+        )),
     }
 }
 
-fn help(stage: &mut Stage<'_>, _: &[String]) -> Result<u8, Fail> {
+fn help(stage: &mut CommandContext<'_>, _: &[String]) -> Result<u8, CommandFailure> {
     for builtin in TABLE {
         stage.out.line(builtin.usage.as_bytes())?;
     }
@@ -150,8 +152,8 @@ fn help(stage: &mut Stage<'_>, _: &[String]) -> Result<u8, Fail> {
     Ok(0)
 }
 
-fn cat(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "nu", "")?;
+fn cat(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "nu", "")?;
     let mut number = 0_u64;
     let mut line = Vec::new();
     for path in operands(&given.operands) {
@@ -177,11 +179,11 @@ fn cat(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     Ok(stage.code())
 }
 
-fn tee(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "a", "")?;
+fn tee(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "a", "")?;
     let mode = match given.has('a') {
-        true => Mode::Append,
-        false => Mode::Write,
+        true => OpenMode::Append,
+        false => OpenMode::Write,
     };
     let mut files = Vec::new();
     for path in given.operands.iter().filter(|path| *path != NULL) {
@@ -196,7 +198,7 @@ fn tee(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     let mut reader_is_gone = false;
     loop {
         let chunk = match input.chunk(&mut stage.out) {
-            Err(Fail::ReaderGone) => {
+            Err(CommandFailure::ReaderGone) => {
                 reader_is_gone = true;
                 continue;
             }
@@ -207,16 +209,16 @@ fn tee(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
         }
         for (path, file) in &mut files {
             let written = file.write_all(chunk);
-            written.map_err(|error| Fail::at(path, &error))?;
+            written.map_err(|error| CommandFailure::at(path, &error))?;
         }
         reader_is_gone |= !reader_is_gone && stage.out.write(chunk).is_err();
     }
     for (path, file) in files {
         let closed = file.close();
-        closed.map_err(|error| Fail::at(path, &error.into()))?;
+        closed.map_err(|error| CommandFailure::at(path, &error.into()))?;
     }
     match reader_is_gone {
-        true => Err(Fail::ReaderGone),
+        true => Err(CommandFailure::ReaderGone),
         false => Ok(stage.code()),
     }
 }

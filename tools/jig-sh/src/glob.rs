@@ -3,12 +3,17 @@
 use jig_tool::proxy::Client;
 use regex::Regex;
 
-use crate::stream::Fail;
-use crate::syntax::{Piece, Word};
+use crate::stream::CommandFailure;
+use crate::syntax::{ShellWord, WordPiece};
 
 /// The words that a word stands for: itself, unless there are files that match it.
-pub(crate) fn expand(client: &Client, word: &Word, status: u8) -> Result<Vec<String>, Fail> {
-    let is_special = |piece: &Piece| matches!(piece, Piece::Bare(text) if text.contains(SPECIAL));
+pub(crate) fn expand(
+    client: &Client,
+    word: &ShellWord,
+    status: u8,
+) -> Result<Vec<String>, CommandFailure> {
+    let is_special =
+        |piece: &WordPiece| matches!(piece, WordPiece::Bare(text) if text.contains(SPECIAL));
     if !word.0.iter().any(is_special) {
         return Ok(vec![word.text(status)]);
     }
@@ -20,21 +25,21 @@ pub(crate) fn expand(client: &Client, word: &Word, status: u8) -> Result<Vec<Str
         let mut next = Vec::new();
         for folder in &found {
             match component {
-                Component::Name(name) => next.push(join(folder, name)),
-                Component::Pattern { regex, dots } => {
+                GlobPart::Name(name) => next.push(join(folder, name)),
+                GlobPart::Pattern { regex, dots } => {
                     let names = matching(client, folder, regex, *dots);
                     next.extend(names.map(|name| join(folder, &name)));
                 }
             }
             if next.len() > MOST {
-                return Err(Fail::Said(format!(
+                return Err(CommandFailure::Said(format!(
                     "`{}` stands for more than {MOST} files",
                     word.text(status)
                 )));
             }
         }
         // A name after the last pattern may be missing: then nothing of it matches.
-        if number > 0 && matches!(component, Component::Name(_)) {
+        if number > 0 && matches!(component, GlobPart::Name(_)) {
             next.retain(|path| exists(client, path));
         }
         found = next;
@@ -46,7 +51,7 @@ pub(crate) fn expand(client: &Client, word: &Word, status: u8) -> Result<Vec<Str
 }
 
 /// A part of a path.
-enum Component {
+enum GlobPart {
     Name(String),
     Pattern {
         regex: Regex,
@@ -55,14 +60,14 @@ enum Component {
     },
 }
 
-fn components(word: &Word, status: u8) -> Vec<Component> {
+fn components(word: &ShellWord, status: u8) -> Vec<GlobPart> {
     // Each character, and whether it may stand for others.
     let mut chars = Vec::new();
     for piece in &word.0 {
         match piece {
-            Piece::Bare(text) => chars.extend(text.chars().map(|c| (c, true))),
-            Piece::Quoted(text) => chars.extend(text.chars().map(|c| (c, false))),
-            Piece::Status => chars.extend(status.to_string().chars().map(|c| (c, false))),
+            WordPiece::Bare(text) => chars.extend(text.chars().map(|c| (c, true))),
+            WordPiece::Quoted(text) => chars.extend(text.chars().map(|c| (c, false))),
+            WordPiece::Status => chars.extend(status.to_string().chars().map(|c| (c, false))),
         }
     }
     let parts = chars
@@ -71,10 +76,10 @@ fn components(word: &Word, status: u8) -> Vec<Component> {
     parts.map(component).collect()
 }
 
-fn component(part: &[(char, bool)]) -> Component {
+fn component(part: &[(char, bool)]) -> GlobPart {
     let name = || part.iter().map(|(c, _)| *c).collect();
     if !part.iter().any(|(c, bare)| *bare && SPECIAL.contains(c)) {
-        return Component::Name(name());
+        return GlobPart::Name(name());
     }
     let mut regex = String::from("^(?s:");
     let mut rest = part;
@@ -96,8 +101,8 @@ fn component(part: &[(char, bool)]) -> Component {
     regex.push_str(")$");
     let dots = part.first().is_some_and(|(c, _)| *c == '.');
     match Regex::new(&regex) {
-        Ok(regex) => Component::Pattern { regex, dots },
-        Err(_) => Component::Name(name()),
+        Ok(regex) => GlobPart::Pattern { regex, dots },
+        Err(_) => GlobPart::Name(name()),
     }
 }
 

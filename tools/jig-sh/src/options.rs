@@ -1,20 +1,24 @@
 //! The options of a command, as programs for shells take them.
 
-use crate::stream::Fail;
+use crate::stream::CommandFailure;
 
 /// What a command was given.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct CommandOptions {
     flags: Vec<char>,
     values: Vec<(char, String)>,
     /// What is no option.
     pub(crate) operands: Vec<String>,
 }
 
-impl Given {
+impl CommandOptions {
     /// Takes `words` apart: `flags` are options without a value, `valued` those with one. Options may
     /// stand after operands; `--` ends them.
-    pub(crate) fn read(words: &[String], flags: &str, valued: &str) -> Result<Self, Fail> {
+    pub(crate) fn read(
+        words: &[String],
+        flags: &str,
+        valued: &str,
+    ) -> Result<Self, CommandFailure> {
         let mut given = Self::default();
         let mut words = words.iter();
         while let Some(word) = words.next() {
@@ -39,7 +43,7 @@ impl Given {
         words: &mut impl Iterator<Item = &'w String>,
         flags: &str,
         valued: &str,
-    ) -> Result<(), Fail> {
+    ) -> Result<(), CommandFailure> {
         for (at, letter) in letters.char_indices() {
             if flags.contains(letter) {
                 self.flags.push(letter);
@@ -53,7 +57,9 @@ impl Given {
                 rest => Some(rest.to_owned()),
             };
             let Some(value) = value else {
-                return Err(Fail::Usage(format!("`-{letter}` needs a value after it")));
+                return Err(CommandFailure::Usage(format!(
+                    "`-{letter}` needs a value after it"
+                )));
             };
             self.values.push((letter, value));
             break;
@@ -80,7 +86,7 @@ impl Given {
     }
 
     /// The value of an option as a number.
-    pub(crate) fn number(&self, option: char) -> Result<Option<usize>, Fail> {
+    pub(crate) fn number(&self, option: char) -> Result<Option<usize>, CommandFailure> {
         self.value(option)
             .map(|value| number(option, value))
             .transpose()
@@ -88,21 +94,21 @@ impl Given {
 }
 
 /// A count from an option.
-pub(crate) fn number(option: char, value: &str) -> Result<usize, Fail> {
+pub(crate) fn number(option: char, value: &str) -> Result<usize, CommandFailure> {
     value.parse().map_err(|_| {
-        Fail::Usage(format!(
+        CommandFailure::Usage(format!(
             "`{value}` is not a number; `-{option}` takes one from 0"
         ))
     })
 }
 
-fn unknown(option: &str, flags: &str, valued: &str) -> Fail {
+fn unknown(option: &str, flags: &str, valued: &str) -> CommandFailure {
     let known: Vec<String> = flags
         .chars()
         .map(|flag| format!("-{flag}"))
         .chain(valued.chars().map(|option| format!("-{option} VALUE")))
         .collect();
-    Fail::Usage(match known.is_empty() {
+    CommandFailure::Usage(match known.is_empty() {
         true => format!("`{option}` is not known here: this command has no options"),
         false => format!(
             "`{option}` is not known here; there are {}",

@@ -2,11 +2,11 @@
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::stream::Fail;
+use crate::stream::CommandFailure;
 
 /// How a pattern is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PatternSyntax {
     /// `\(`, `\{` and `\|` are special.
     Basic,
     /// `(`, `{`, `|`, `+` and `?` are special.
@@ -16,25 +16,35 @@ pub(crate) enum Kind {
 }
 
 /// Compiles a pattern. It takes time in proportion to what it is matched with, whatever it is.
-pub(crate) fn compile(pattern: &str, kind: Kind, ignore_case: bool) -> Result<Regex, Fail> {
-    let regex = translate(pattern, kind).map_err(Fail::Usage)?;
+pub(crate) fn compile(
+    pattern: &str,
+    kind: PatternSyntax,
+    ignore_case: bool,
+) -> Result<Regex, CommandFailure> {
+    let regex = translate(pattern, kind).map_err(CommandFailure::Usage)?;
     build(&regex, ignore_case, pattern)
 }
 
 /// Compiles a regex of the library's own syntax; `pattern` is what it was.
-pub(crate) fn build(regex: &str, ignore_case: bool, pattern: &str) -> Result<Regex, Fail> {
+pub(crate) fn build(
+    regex: &str,
+    ignore_case: bool,
+    pattern: &str,
+) -> Result<Regex, CommandFailure> {
     RegexBuilder::new(regex)
         .case_insensitive(ignore_case)
         .build()
-        .map_err(|_| Fail::Usage(format!("`{pattern}` is not a pattern that can be used")))
+        .map_err(|_| {
+            CommandFailure::Usage(format!("`{pattern}` is not a pattern that can be used"))
+        })
 }
 
 /// The pattern in the syntax of the library.
-pub(crate) fn translate(pattern: &str, kind: Kind) -> Result<String, String> {
-    if kind == Kind::Fixed {
+pub(crate) fn translate(pattern: &str, kind: PatternSyntax) -> Result<String, String> {
+    if kind == PatternSyntax::Fixed {
         return Ok(regex::escape(pattern));
     }
-    let extended = kind == Kind::Extended;
+    let extended = kind == PatternSyntax::Extended;
     let chars: Vec<char> = pattern.chars().collect();
     let mut regex = String::new();
     let mut at = 0;

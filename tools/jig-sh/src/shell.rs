@@ -4,12 +4,17 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::thread;
 
-use jig_tool::proxy::{Client, Mode};
+use jig_tool::proxy::{Client, OpenMode};
 
-use crate::builtin::{self, Builtin};
-use crate::stage::{DEPTH, NULL, STDIN, Stage, open};
-use crate::stream::{Fail, In, Kept, Out, Shared, Sink, Source, pipe};
-use crate::syntax::{Command, Pipeline, Redirect, Script, Streams, When, parse};
+use crate::builtin::{self, ShellBuiltin};
+use crate::stage::{CommandContext, DEPTH, NULL, STDIN, open};
+use crate::stream::{
+    CapturedOutput, CommandFailure, SharedSink, ShellInput, ShellOutput, ShellSink, ShellSource,
+    pipe,
+};
+use crate::syntax::{
+    Pipeline, PipelineCondition, Redirect, RedirectedStreams, ShellCommand, ShellScript, parse,
+};
 use crate::{SyntaxError, glob};
 
 /// Runs scripts over a client of the FS proxy.
@@ -20,7 +25,7 @@ pub struct Shell {
     status: u8,
     exited: bool,
     /// Where all output goes, if the lines are those of a model.
-    kept: Option<Kept>,
+    kept: Option<CapturedOutput>,
 }
 
 /// What the commands of a shell read where they name no file.
@@ -60,7 +65,7 @@ impl Shell {
 
     /// Runs a script of a model: gives its exit code, and all that it prints.
     pub(crate) fn run_kept(client: Client, script: &str) -> (u8, String) {
-        let kept = Kept::default();
+        let kept = CapturedOutput::default();
         let mut shell = Self {
             kept: Some(kept.clone()),
             ..Self::new(client, Stdin::Empty)
@@ -107,7 +112,7 @@ impl Shell {
     /// Says something on standard error.
     pub fn say(&self, text: &str) {
         if let Some(kept) = &self.kept {
-            let mut out = Out::new(Sink::Kept(kept.clone()).shared());
+            let mut out = ShellOutput::new(ShellSink::Kept(kept.clone()).shared());
             let _ = out.write(text.as_bytes()).and_then(|()| out.push());
             return;
         }
@@ -115,12 +120,12 @@ impl Shell {
         let _ = self.client.stderr().write_all(text.as_bytes());
     }
 
-    fn script(&mut self, script: &Script) {
+    fn script(&mut self, script: &ShellScript) {
         for (when, pipeline) in &script.items {
             let is_due = match when {
-                When::Always => true,
-                When::AfterSuccess => self.status == 0,
-                When::AfterFailure => self.status != 0,
+                PipelineCondition::Always => true,
+                PipelineCondition::AfterSuccess => self.status == 0,
+                PipelineCondition::AfterFailure => self.status != 0,
             };
             if is_due {
                 let status = self.pipeline(pipeline);
@@ -144,7 +149,7 @@ impl Shell {
                 true => (self.stream(1), None),
                 false => {
                     let (sink, source) = pipe();
-                    (sink, Some(In::new(source, STDIN)))
+                    (sink, Some(ShellInput::new(source, STDIN)))
                 }
             };
             ready.push(self.prepare(command, before, to.shared()));
@@ -190,28 +195,33 @@ impl Shell {
         Some(status)
     }
 
-    fn first_input(&self) -> Option<In> {
+    fn first_input(&self) -> Option<ShellInput> {
         let source = match self.stdin {
-            Stdin::Handle => Source::File(Box::new(self.client.stdin())),
-            Stdin::Own => Source::Own,
-            Stdin::Empty => Source::Empty,
+            Stdin::Handle => ShellSource::File(Box::new(self.client.stdin())),
+            Stdin::Own => ShellSource::Own,
+            Stdin::Empty => ShellSource::Empty,
         };
-        Some(In::new(source, STDIN))
+        Some(ShellInput::new(source, STDIN))
     }
 
-    fn stream(&self, number: u64) -> Sink {
+    fn stream(&self, number: u64) -> ShellSink {
         if let Some(kept) = &self.kept {
-            return Sink::Kept(kept.clone());
+            return ShellSink::Kept(kept.clone());
         }
         match number {
-            1 => Sink::File(Box::new(self.client.stdout()), "standard output".to_owned()),
-            _ => Sink::File(Box::new(self.client.stderr()), "standard error".to_owned()),
+            1 => ShellSink::File(Box::new(self.client.stdout()), "standard output".to_owned()),
+            _ => ShellSink::File(Box::new(self.client.stderr()), "standard error".to_owned()),
         }
     }
 
     /// Expands the words of a command, and opens what it is redirected to.
-    fn prepare(&self, command: &Command, stdin: Option<In>, stdout: Shared) -> Ready {
-        let mut ready = Ready {
+    fn prepare(
+        &self,
+        command: &ShellCommand,
+        stdin: Option<ShellInput>,
+        stdout: SharedSink,
+    ) -> ReadyCommand {
+        let mut ready = ReadyCommand {
             words: Vec::new(),
             stdin,
             stdout,
@@ -237,19 +247,23 @@ impl Shell {
         ready
     }
 
-    fn redirect(&self, redirect: &Redirect, ready: &mut Ready) -> Result<(), Fail> {
+    fn redirect(
+        &self,
+        redirect: &Redirect,
+        ready: &mut ReadyCommand,
+    ) -> Result<(), CommandFailure> {
         match redirect {
             Redirect::Text(word) => {
                 let text = format!("{}\n", word.text(self.status));
-                ready.stdin = Some(In::text(text.into_bytes()));
+                ready.stdin = Some(ShellInput::text(text.into_bytes()));
             }
             Redirect::Input(word) => {
                 let path = word.text(self.status);
                 let source = match path == NULL {
-                    true => Source::Empty,
-                    false => Source::File(Box::new(open(&self.client, &path)?)),
+                    true => ShellSource::Empty,
+                    false => ShellSource::File(Box::new(open(&self.client, &path)?)),
                 };
-                ready.stdin = Some(In::new(source, &path));
+                ready.stdin = Some(ShellInput::new(source, &path));
             }
             Redirect::Output {
                 streams,
@@ -257,10 +271,10 @@ impl Shell {
                 append,
             } => {
                 let sink = self.target(to.text(self.status), *append)?.shared();
-                if *streams != Streams::Output {
+                if *streams != RedirectedStreams::Output {
                     ready.stderr = Arc::clone(&sink);
                 }
-                if *streams != Streams::Error {
+                if *streams != RedirectedStreams::Error {
                     ready.stdout = sink;
                 }
             }
@@ -270,44 +284,44 @@ impl Shell {
         Ok(())
     }
 
-    fn target(&self, path: String, append: bool) -> Result<Sink, Fail> {
+    fn target(&self, path: String, append: bool) -> Result<ShellSink, CommandFailure> {
         if path == NULL {
-            return Ok(Sink::Null);
+            return Ok(ShellSink::Null);
         }
         let mode = match append {
-            true => Mode::Append,
-            false => Mode::Write,
+            true => OpenMode::Append,
+            false => OpenMode::Write,
         };
         let file = self.client.open(&path, mode)?.pipelined(DEPTH);
-        Ok(Sink::File(Box::new(file), path))
+        Ok(ShellSink::File(Box::new(file), path))
     }
 }
 
 /// A command that can be run.
-struct Ready {
+struct ReadyCommand {
     words: Vec<String>,
-    stdin: Option<In>,
-    stdout: Shared,
-    stderr: Shared,
+    stdin: Option<ShellInput>,
+    stdout: SharedSink,
+    stderr: SharedSink,
     /// Why it cannot be.
-    refused: Option<Fail>,
+    refused: Option<CommandFailure>,
     is_of_model: bool,
 }
 
-impl Ready {
+impl ReadyCommand {
     /// Runs it to its end and gives its exit code.
     fn run(self, client: &Client) -> u8 {
         let name = self.words.first().map_or("jig sh", String::as_str);
-        let builtin = Builtin::find(name);
-        let mut stage = Stage {
+        let builtin = ShellBuiltin::find(name);
+        let mut stage = CommandContext {
             client,
             name: match builtin {
                 Some(_) if self.refused.is_none() => name,
                 _ => "jig sh",
             },
             stdin: self.stdin,
-            out: Out::new(Arc::clone(&self.stdout)),
-            err: Out::new(Arc::clone(&self.stderr)),
+            out: ShellOutput::new(Arc::clone(&self.stdout)),
+            err: ShellOutput::new(Arc::clone(&self.stderr)),
             failed: false,
             is_of_model: self.is_of_model,
         };
@@ -325,12 +339,12 @@ impl Ready {
                 let ended = ended.and_then(|status| stage.out.push().map(|()| status));
                 match ended {
                     Ok(status) => status,
-                    Err(Fail::ReaderGone) => READER_GONE,
-                    Err(Fail::Said(message)) => {
+                    Err(CommandFailure::ReaderGone) => READER_GONE,
+                    Err(CommandFailure::Said(message)) => {
                         stage.complain(&message);
                         builtin.failure
                     }
-                    Err(Fail::Usage(message)) => {
+                    Err(CommandFailure::Usage(message)) => {
                         stage.complain(&message);
                         USAGE
                     }

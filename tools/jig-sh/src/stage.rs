@@ -1,25 +1,25 @@
-//! [`Stage`]: one command of a pipeline while it runs.
+//! [`CommandContext`]: one command of a pipeline while it runs.
 
-use jig_tool::proxy::{Client, File, Mode};
+use jig_tool::proxy::{Client, File, OpenMode};
 
-use crate::stream::{Fail, In, Out, Source};
+use crate::stream::{CommandFailure, ShellInput, ShellOutput, ShellSource};
 
 /// What a command has to work with.
-pub(crate) struct Stage<'s> {
+pub(crate) struct CommandContext<'s> {
     pub(crate) client: &'s Client,
     /// The command's name, which its messages begin with.
     pub(crate) name: &'s str,
     /// Taken by whoever reads it.
-    pub(crate) stdin: Option<In>,
-    pub(crate) out: Out,
-    pub(crate) err: Out,
+    pub(crate) stdin: Option<ShellInput>,
+    pub(crate) out: ShellOutput,
+    pub(crate) err: ShellOutput,
     /// Whether it has complained.
     pub(crate) failed: bool,
     /// Whether a model has written the line.
     pub(crate) is_of_model: bool,
 }
 
-impl Stage<'_> {
+impl CommandContext<'_> {
     /// The exit code of a command that went on to its end.
     pub(crate) fn code(&self) -> u8 {
         u8::from(self.failed)
@@ -42,16 +42,16 @@ impl Stage<'_> {
     }
 
     /// Opens an operand to read it: `-` is standard input. If it cannot be, says so, and gives `None`.
-    pub(crate) fn open(&mut self, path: &str) -> Option<In> {
+    pub(crate) fn open(&mut self, path: &str) -> Option<ShellInput> {
         if path == "-" {
-            let empty = || In::new(Source::Empty, STDIN);
+            let empty = || ShellInput::new(ShellSource::Empty, STDIN);
             return Some(self.stdin.take().unwrap_or_else(empty));
         }
         if path == NULL {
-            return Some(In::new(Source::Empty, path));
+            return Some(ShellInput::new(ShellSource::Empty, path));
         }
         match open(self.client, path) {
-            Ok(file) => Some(In::new(Source::File(Box::new(file)), path)),
+            Ok(file) => Some(ShellInput::new(ShellSource::File(Box::new(file)), path)),
             Err(fail) => {
                 self.told(fail);
                 None
@@ -60,7 +60,7 @@ impl Stage<'_> {
     }
 
     /// Opens a file to write it; `None` as with [`open`](Self::open).
-    pub(crate) fn create(&mut self, path: &str, mode: Mode) -> Option<File> {
+    pub(crate) fn create(&mut self, path: &str, mode: OpenMode) -> Option<File> {
         match self.client.open(path, mode) {
             Ok(file) => Some(file.pipelined(DEPTH)),
             Err(error) => {
@@ -71,10 +71,12 @@ impl Stage<'_> {
     }
 
     /// Complains about a failure, unless nobody is to be told.
-    pub(crate) fn told(&mut self, fail: Fail) {
+    pub(crate) fn told(&mut self, fail: CommandFailure) {
         match fail {
-            Fail::ReaderGone => {}
-            Fail::Said(message) | Fail::Usage(message) => self.complain(&message),
+            CommandFailure::ReaderGone => {}
+            CommandFailure::Said(message) | CommandFailure::Usage(message) => {
+                self.complain(&message)
+            }
         }
     }
 }
@@ -88,8 +90,8 @@ pub(crate) fn operands(given: &[String]) -> Vec<&str> {
 }
 
 /// Opens a file to read it, with several reads under way.
-pub(crate) fn open(client: &Client, path: &str) -> Result<File, Fail> {
-    let file = client.open(path, Mode::Read)?;
+pub(crate) fn open(client: &Client, path: &str) -> Result<File, CommandFailure> {
+    let file = client.open(path, OpenMode::Read)?;
     Ok(file.pipelined(DEPTH))
 }
 

@@ -8,7 +8,7 @@ use jig_tool::proxy::{Error, File, ProxyError};
 
 /// Why a command ends before its end.
 #[derive(Debug)]
-pub(crate) enum Fail {
+pub(crate) enum CommandFailure {
     /// Whoever read what it writes has gone. Nobody is told.
     ReaderGone,
     /// Something failed.
@@ -17,14 +17,14 @@ pub(crate) enum Fail {
     Usage(String),
 }
 
-impl Fail {
+impl CommandFailure {
     /// `what` failed with an error of the proxy.
     pub(crate) fn at(what: &str, error: &io::Error) -> Self {
         Self::Said(format!("{what}: {}", words(error)))
     }
 }
 
-impl From<Error> for Fail {
+impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
         Self::Said(words(&io::Error::from(error)))
     }
@@ -40,11 +40,11 @@ fn words(error: &io::Error) -> String {
 }
 
 /// What takes the output of a command. Several streams of a command may share one.
-pub(crate) type Shared = Arc<Mutex<Sink>>;
+pub(crate) type SharedSink = Arc<Mutex<ShellSink>>;
 
 /// What is written to.
 #[derive(Debug)]
-pub(crate) enum Sink {
+pub(crate) enum ShellSink {
     /// Nobody reads it.
     Null,
     /// A handle of the proxy, and what it is called.
@@ -52,14 +52,14 @@ pub(crate) enum Sink {
     /// The next command.
     Pipe(SyncSender<Vec<u8>>),
     /// Memory of whoever runs the shell.
-    Kept(Kept),
+    Kept(CapturedOutput),
 }
 
 /// Output that is kept, up to a limit.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct CapturedOutput(Arc<Mutex<Vec<u8>>>);
 
-impl Kept {
+impl CapturedOutput {
     fn write(&self, bytes: &[u8]) {
         let mut kept = lock(&self.0);
         let room = (MOST_KEPT + 1).saturating_sub(kept.len());
@@ -80,18 +80,18 @@ impl Kept {
     }
 }
 
-impl Sink {
-    pub(crate) fn shared(self) -> Shared {
+impl ShellSink {
+    pub(crate) fn shared(self) -> SharedSink {
         Arc::new(Mutex::new(self))
     }
 
-    fn write(&mut self, bytes: Vec<u8>) -> Result<(), Fail> {
+    fn write(&mut self, bytes: Vec<u8>) -> Result<(), CommandFailure> {
         match self {
             Self::Null => Ok(()),
             Self::File(file, name) => file
                 .write_all(&bytes)
-                .map_err(|error| Fail::at(name, &error)),
-            Self::Pipe(next) => next.send(bytes).map_err(|_| Fail::ReaderGone),
+                .map_err(|error| CommandFailure::at(name, &error)),
+            Self::Pipe(next) => next.send(bytes).map_err(|_| CommandFailure::ReaderGone),
             Self::Kept(kept) => {
                 kept.write(&bytes);
                 Ok(())
@@ -100,11 +100,11 @@ impl Sink {
     }
 
     /// Ends it; it takes nothing more.
-    pub(crate) fn finish(&mut self) -> Result<(), Fail> {
+    pub(crate) fn finish(&mut self) -> Result<(), CommandFailure> {
         match std::mem::replace(self, Self::Null) {
             Self::File(file, name) => file
                 .close()
-                .map_err(|error| Fail::at(&name, &io::Error::from(error))),
+                .map_err(|error| CommandFailure::at(&name, &io::Error::from(error))),
             Self::Null | Self::Pipe(_) | Self::Kept(_) => Ok(()),
         }
     }
@@ -112,20 +112,20 @@ impl Sink {
 
 /// A stream that a command writes to.
 #[derive(Debug)]
-pub(crate) struct Out {
-    to: Shared,
+pub(crate) struct ShellOutput {
+    to: SharedSink,
     buffer: Vec<u8>,
 }
 
-impl Out {
-    pub(crate) fn new(to: Shared) -> Self {
+impl ShellOutput {
+    pub(crate) fn new(to: SharedSink) -> Self {
         Self {
             to,
             buffer: Vec::new(),
         }
     }
 
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Fail> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), CommandFailure> {
         self.buffer.extend_from_slice(bytes);
         match self.buffer.len() >= CHUNK {
             true => self.push(),
@@ -134,13 +134,13 @@ impl Out {
     }
 
     /// A line without its end.
-    pub(crate) fn line(&mut self, bytes: &[u8]) -> Result<(), Fail> {
+    pub(crate) fn line(&mut self, bytes: &[u8]) -> Result<(), CommandFailure> {
         self.buffer.extend_from_slice(bytes);
         self.write(b"\n")
     }
 
     /// Hands on what was written so far.
-    pub(crate) fn push(&mut self) -> Result<(), Fail> {
+    pub(crate) fn push(&mut self) -> Result<(), CommandFailure> {
         if self.buffer.is_empty() {
             return Ok(());
         }
@@ -149,20 +149,20 @@ impl Out {
     }
 
     /// What it leads to.
-    pub(crate) fn sink(&self) -> MutexGuard<'_, Sink> {
+    pub(crate) fn sink(&self) -> MutexGuard<'_, ShellSink> {
         lock(&self.to)
     }
 }
 
 /// A connection from one command to the next.
-pub(crate) fn pipe() -> (Sink, Source) {
+pub(crate) fn pipe() -> (ShellSink, ShellSource) {
     let (to, from) = sync_channel(PIPE_CHUNKS);
-    (Sink::Pipe(to), Source::Pipe(from))
+    (ShellSink::Pipe(to), ShellSource::Pipe(from))
 }
 
 /// What is read from.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum ShellSource {
     /// There is nothing to read.
     Empty,
     /// A handle of the proxy.
@@ -175,16 +175,16 @@ pub(crate) enum Source {
 
 /// A stream that a command reads.
 #[derive(Debug)]
-pub(crate) struct In {
-    from: Source,
+pub(crate) struct ShellInput {
+    from: ShellSource,
     /// How messages name it.
     pub(crate) name: String,
     buffer: Vec<u8>,
     taken: usize,
 }
 
-impl In {
-    pub(crate) fn new(from: Source, name: &str) -> Self {
+impl ShellInput {
+    pub(crate) fn new(from: ShellSource, name: &str) -> Self {
         Self {
             from,
             name: name.to_owned(),
@@ -197,12 +197,12 @@ impl In {
     pub(crate) fn text(text: Vec<u8>) -> Self {
         Self {
             buffer: text,
-            ..Self::new(Source::Empty, "the text")
+            ..Self::new(ShellSource::Empty, "the text")
         }
     }
 
     /// Where it reads from, if nothing was read yet.
-    pub(crate) fn into_unread(self) -> Result<Source, Self> {
+    pub(crate) fn into_unread(self) -> Result<ShellSource, Self> {
         match self.buffer.is_empty() {
             true => Ok(self.from),
             false => Err(self),
@@ -211,14 +211,18 @@ impl In {
 
     /// The next bytes, as many as come at once; nothing at the end. Before it waits, it has `out` hand on
     /// what was written: a reader at the other end sees results as they come.
-    pub(crate) fn chunk(&mut self, out: &mut Out) -> Result<&[u8], Fail> {
+    pub(crate) fn chunk(&mut self, out: &mut ShellOutput) -> Result<&[u8], CommandFailure> {
         self.fill(out)?;
         let from = std::mem::replace(&mut self.taken, self.buffer.len());
         Ok(&self.buffer[from..])
     }
 
     /// Reads the next line into `line`, with its end; `false` if there is none.
-    pub(crate) fn line(&mut self, line: &mut Vec<u8>, out: &mut Out) -> Result<bool, Fail> {
+    pub(crate) fn line(
+        &mut self,
+        line: &mut Vec<u8>,
+        out: &mut ShellOutput,
+    ) -> Result<bool, CommandFailure> {
         line.clear();
         while self.fill(out)? {
             let unread = &self.buffer[self.taken..];
@@ -231,7 +235,7 @@ impl In {
             }
             if line.len() > MAX_LINE {
                 let most = MAX_LINE >> 20;
-                return Err(Fail::Said(format!(
+                return Err(CommandFailure::Said(format!(
                     "{}: a line is longer than {most} MiB",
                     self.name
                 )));
@@ -241,7 +245,11 @@ impl In {
     }
 
     /// The same without the end of the line.
-    pub(crate) fn bare_line(&mut self, line: &mut Vec<u8>, out: &mut Out) -> Result<bool, Fail> {
+    pub(crate) fn bare_line(
+        &mut self,
+        line: &mut Vec<u8>,
+        out: &mut ShellOutput,
+    ) -> Result<bool, CommandFailure> {
         let is_there = self.line(line, out)?;
         if line.last() == Some(&b'\n') {
             line.pop();
@@ -250,14 +258,14 @@ impl In {
     }
 
     /// Sees to it that something is unread; `false` at the end.
-    fn fill(&mut self, out: &mut Out) -> Result<bool, Fail> {
+    fn fill(&mut self, out: &mut ShellOutput) -> Result<bool, CommandFailure> {
         if self.taken < self.buffer.len() {
             return Ok(true);
         }
         self.taken = 0;
         match &mut self.from {
-            Source::Empty => self.buffer.clear(),
-            Source::Pipe(before) => {
+            ShellSource::Empty => self.buffer.clear(),
+            ShellSource::Pipe(before) => {
                 self.buffer = match before.try_recv() {
                     Ok(bytes) => bytes,
                     Err(TryRecvError::Disconnected) => Vec::new(),
@@ -267,21 +275,21 @@ impl In {
                     }
                 };
             }
-            Source::File(file) => {
+            ShellSource::File(file) => {
                 if file.handle() == 0 {
                     out.push()?;
                 }
                 let read = read(&mut self.buffer, |into| file.read(into));
-                read.map_err(|error| Fail::at(&self.name, &error))?;
+                read.map_err(|error| CommandFailure::at(&self.name, &error))?;
             }
-            Source::Own => {
+            ShellSource::Own => {
                 out.push()?;
                 let read = read(&mut self.buffer, |into| io::stdin().read(into));
-                read.map_err(|error| Fail::at(&self.name, &error))?;
+                read.map_err(|error| CommandFailure::at(&self.name, &error))?;
             }
         }
         if self.buffer.is_empty() {
-            self.from = Source::Empty;
+            self.from = ShellSource::Empty;
         }
         Ok(!self.buffer.is_empty())
     }

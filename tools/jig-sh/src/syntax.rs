@@ -22,13 +22,13 @@ impl std::error::Error for SyntaxError {}
 
 /// Pipelines, and when each of them runs.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Script {
-    pub(crate) items: Vec<(When, Pipeline)>,
+pub(crate) struct ShellScript {
+    pub(crate) items: Vec<(PipelineCondition, Pipeline)>,
 }
 
 /// When a pipeline runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum PipelineCondition {
     Always,
     AfterSuccess,
     AfterFailure,
@@ -38,21 +38,21 @@ pub(crate) enum When {
 pub(crate) struct Pipeline {
     /// Whether `!` stands before it.
     pub(crate) negated: bool,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<ShellCommand>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Command {
-    pub(crate) words: Vec<Word>,
+pub(crate) struct ShellCommand {
+    pub(crate) words: Vec<ShellWord>,
     pub(crate) redirects: Vec<Redirect>,
 }
 
 /// A word in pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Word(pub(crate) Vec<Piece>);
+pub(crate) struct ShellWord(pub(crate) Vec<WordPiece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum WordPiece {
     /// Text in which `*`, `?` and `[` stand for other text.
     Bare(String),
     /// Text that stands for itself.
@@ -64,13 +64,13 @@ pub(crate) enum Piece {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Redirect {
     /// `< FILE`
-    Input(Word),
+    Input(ShellWord),
     /// `<<< TEXT`
-    Text(Word),
+    Text(ShellWord),
     /// `> FILE`, `2>> FILE`, `&> FILE`
     Output {
-        streams: Streams,
-        to: Word,
+        streams: RedirectedStreams,
+        to: ShellWord,
         append: bool,
     },
     /// `2>&1`
@@ -80,16 +80,16 @@ pub(crate) enum Redirect {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Streams {
+pub(crate) enum RedirectedStreams {
     Output,
     Error,
     Both,
 }
 
 /// Reads a whole script. If any of it is wrong, all of it is.
-pub(crate) fn parse(text: &str) -> Result<Script, SyntaxError> {
-    let mut parser = Parser {
-        tokens: Tokens {
+pub(crate) fn parse(text: &str) -> Result<ShellScript, SyntaxError> {
+    let mut parser = ShellParser {
+        tokens: ShellLexer {
             text,
             chars: text.char_indices().peekable(),
         },
@@ -97,26 +97,29 @@ pub(crate) fn parse(text: &str) -> Result<Script, SyntaxError> {
     parser.script()
 }
 
-struct Parser<'t> {
-    tokens: Tokens<'t>,
+struct ShellParser<'t> {
+    tokens: ShellLexer<'t>,
 }
 
-impl Parser<'_> {
-    fn script(&mut self) -> Result<Script, SyntaxError> {
-        let mut script = Script::default();
-        let mut when = When::Always;
+impl ShellParser<'_> {
+    fn script(&mut self) -> Result<ShellScript, SyntaxError> {
+        let mut script = ShellScript::default();
+        let mut when = PipelineCondition::Always;
         loop {
             let at = self.tokens.at();
             let (pipeline, end) = self.pipeline()?;
             let next = match end {
-                Token::And => Some(When::AfterSuccess),
-                Token::Or => Some(When::AfterFailure),
+                ShellToken::And => Some(PipelineCondition::AfterSuccess),
+                ShellToken::Or => Some(PipelineCondition::AfterFailure),
                 _ => None,
             };
             match pipeline {
                 Some(pipeline) => script.items.push((when, pipeline)),
                 // An empty line is fine; an empty side of `&&` is not.
-                None if next.is_some() || end == Token::Semicolon || when != When::Always => {
+                None if next.is_some()
+                    || end == ShellToken::Semicolon
+                    || when != PipelineCondition::Always =>
+                {
                     return Err(error(at, "a command is missing here"));
                 }
                 None => {}
@@ -126,14 +129,14 @@ impl Parser<'_> {
                     when = next;
                     self.tokens.skip_lines();
                 }
-                (None, Token::End) => return Ok(script),
-                (None, _) => when = When::Always,
+                (None, ShellToken::End) => return Ok(script),
+                (None, _) => when = PipelineCondition::Always,
             }
         }
     }
 
     /// The next pipeline, and what stands after it.
-    fn pipeline(&mut self) -> Result<(Option<Pipeline>, Token), SyntaxError> {
+    fn pipeline(&mut self) -> Result<(Option<Pipeline>, ShellToken), SyntaxError> {
         let mut commands = Vec::new();
         let mut negated = false;
         loop {
@@ -141,7 +144,9 @@ impl Parser<'_> {
             let (command, end) = self.command(commands.is_empty(), &mut negated)?;
             let is_empty = command.words.is_empty() && command.redirects.is_empty();
             match (is_empty, &end) {
-                (true, Token::Pipe) => return Err(error(at, "a command is missing beside `|`")),
+                (true, ShellToken::Pipe) => {
+                    return Err(error(at, "a command is missing beside `|`"));
+                }
                 (true, _) if !commands.is_empty() || negated => {
                     return Err(error(at, "a command is missing here"));
                 }
@@ -157,7 +162,7 @@ impl Parser<'_> {
             if commands.len() > MOST_COMMANDS {
                 return Err(error(at, "there are too many commands in one pipeline"));
             }
-            if end != Token::Pipe {
+            if end != ShellToken::Pipe {
                 return Ok((Some(Pipeline { negated, commands }), end));
             }
             self.tokens.skip_lines();
@@ -168,12 +173,12 @@ impl Parser<'_> {
         &mut self,
         is_first: bool,
         negated: &mut bool,
-    ) -> Result<(Command, Token), SyntaxError> {
-        let mut command = Command::default();
+    ) -> Result<(ShellCommand, ShellToken), SyntaxError> {
+        let mut command = ShellCommand::default();
         loop {
             let at = self.tokens.at();
             match self.tokens.next()? {
-                Token::Word(word) if command.words.is_empty() => {
+                ShellToken::Word(word) if command.words.is_empty() => {
                     if is_first && word.is("!") {
                         *negated = !*negated;
                         continue;
@@ -181,8 +186,8 @@ impl Parser<'_> {
                     check_first(&word, at)?;
                     command.words.push(word);
                 }
-                Token::Word(word) => command.words.push(word),
-                Token::Redirect(kind) => {
+                ShellToken::Word(word) => command.words.push(word),
+                ShellToken::Redirect(kind) => {
                     let redirect = self.redirect(kind)?;
                     command.redirects.push(redirect);
                 }
@@ -207,18 +212,18 @@ impl Parser<'_> {
         })
     }
 
-    fn file(&mut self) -> Result<Word, SyntaxError> {
+    fn file(&mut self) -> Result<ShellWord, SyntaxError> {
         let at = self.tokens.at();
         match self.tokens.next()? {
-            Token::Word(word) => Ok(word),
+            ShellToken::Word(word) => Ok(word),
             _ => Err(error(at, "the file of a redirection is missing")),
         }
     }
 }
 
 /// What shells know and this one does not, where a command begins.
-fn check_first(word: &Word, at: usize) -> Result<(), SyntaxError> {
-    let [Piece::Bare(text), ..] = word.0.as_slice() else {
+fn check_first(word: &ShellWord, at: usize) -> Result<(), SyntaxError> {
+    let [WordPiece::Bare(text), ..] = word.0.as_slice() else {
         return Ok(());
     };
     if let Some((name, _)) = text.split_once('=')
@@ -235,25 +240,25 @@ fn check_first(word: &Word, at: usize) -> Result<(), SyntaxError> {
     Ok(())
 }
 
-impl Word {
+impl ShellWord {
     /// Whether it is this text, without quotes.
     fn is(&self, text: &str) -> bool {
-        matches!(self.0.as_slice(), [Piece::Bare(bare)] if bare == text)
+        matches!(self.0.as_slice(), [WordPiece::Bare(bare)] if bare == text)
     }
 
     /// The text of it.
     pub(crate) fn text(&self, status: u8) -> String {
         let pieces = self.0.iter().map(|piece| match piece {
-            Piece::Bare(text) | Piece::Quoted(text) => text.clone(),
-            Piece::Status => status.to_string(),
+            WordPiece::Bare(text) | WordPiece::Quoted(text) => text.clone(),
+            WordPiece::Status => status.to_string(),
         });
         pieces.collect()
     }
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Token {
-    Word(Word),
+enum ShellToken {
+    Word(ShellWord),
     Redirect(RedirectKind),
     Pipe,
     And,
@@ -267,17 +272,20 @@ enum Token {
 enum RedirectKind {
     Input,
     Text,
-    Output { streams: Streams, append: bool },
+    Output {
+        streams: RedirectedStreams,
+        append: bool,
+    },
     ErrorToOutput,
     OutputToError,
 }
 
-struct Tokens<'t> {
+struct ShellLexer<'t> {
     text: &'t str,
     chars: Peekable<CharIndices<'t>>,
 }
 
-impl Tokens<'_> {
+impl ShellLexer<'_> {
     /// Where the next character is.
     fn at(&mut self) -> usize {
         self.chars.peek().map_or(self.text.len(), |(at, _)| *at)
@@ -326,7 +334,7 @@ impl Tokens<'_> {
         }
     }
 
-    fn next(&mut self) -> Result<Token, SyntaxError> {
+    fn next(&mut self) -> Result<ShellToken, SyntaxError> {
         self.skip_blanks();
         let at = self.at();
         for (text, token) in OPERATORS {
@@ -338,12 +346,12 @@ impl Tokens<'_> {
             }
         }
         match self.peek() {
-            None => Ok(Token::End),
-            Some(_) => self.word().map(Token::Word),
+            None => Ok(ShellToken::End),
+            Some(_) => self.word().map(ShellToken::Word),
         }
     }
 
-    fn word(&mut self) -> Result<Word, SyntaxError> {
+    fn word(&mut self) -> Result<ShellWord, SyntaxError> {
         let start = self.at();
         let mut pieces = Vec::new();
         let mut bare = String::new();
@@ -354,7 +362,7 @@ impl Tokens<'_> {
                 Some(c) if c.is_ascii_whitespace() || "|&;<>()".contains(c) => break,
                 Some('\'') => {
                     push_bare(&mut pieces, &mut bare);
-                    pieces.push(Piece::Quoted(self.single_quoted(at)?));
+                    pieces.push(WordPiece::Quoted(self.single_quoted(at)?));
                 }
                 Some('"') => {
                     push_bare(&mut pieces, &mut bare);
@@ -367,11 +375,11 @@ impl Tokens<'_> {
                     };
                     if c != '\n' {
                         push_bare(&mut pieces, &mut bare);
-                        pieces.push(Piece::Quoted(c.to_string()));
+                        pieces.push(WordPiece::Quoted(c.to_string()));
                     }
                 }
                 Some('$') => match self.dollar(at)? {
-                    Piece::Quoted(text) => bare.push_str(&text),
+                    WordPiece::Quoted(text) => bare.push_str(&text),
                     piece => {
                         push_bare(&mut pieces, &mut bare);
                         pieces.push(piece);
@@ -386,7 +394,7 @@ impl Tokens<'_> {
             }
         }
         push_bare(&mut pieces, &mut bare);
-        Ok(Word(pieces))
+        Ok(ShellWord(pieces))
     }
 
     fn single_quoted(&mut self, at: usize) -> Result<String, SyntaxError> {
@@ -401,7 +409,7 @@ impl Tokens<'_> {
         Err(error(at, "this quote has no end: `'`"))
     }
 
-    fn double_quoted(&mut self, at: usize, pieces: &mut Vec<Piece>) -> Result<(), SyntaxError> {
+    fn double_quoted(&mut self, at: usize, pieces: &mut Vec<WordPiece>) -> Result<(), SyntaxError> {
         self.chars.next();
         let mut text = String::new();
         loop {
@@ -410,7 +418,7 @@ impl Tokens<'_> {
                 None => return Err(error(at, "this quote has no end: `\"`")),
                 Some('"') => {
                     self.chars.next();
-                    pieces.push(Piece::Quoted(text));
+                    pieces.push(WordPiece::Quoted(text));
                     return Ok(());
                 }
                 Some('\\') => {
@@ -423,9 +431,9 @@ impl Tokens<'_> {
                     }
                 }
                 Some('$') => match self.dollar(here)? {
-                    Piece::Quoted(dollar) => text.push_str(&dollar),
+                    WordPiece::Quoted(dollar) => text.push_str(&dollar),
                     piece => {
-                        pieces.push(Piece::Quoted(std::mem::take(&mut text)));
+                        pieces.push(WordPiece::Quoted(std::mem::take(&mut text)));
                         pieces.push(piece);
                     }
                 },
@@ -439,26 +447,26 @@ impl Tokens<'_> {
     }
 
     /// `$?`, or a `$` that is one because nothing follows that a shell would read as a name.
-    fn dollar(&mut self, at: usize) -> Result<Piece, SyntaxError> {
+    fn dollar(&mut self, at: usize) -> Result<WordPiece, SyntaxError> {
         self.chars.next();
         match self.peek() {
             Some('?') => {
                 self.chars.next();
-                Ok(Piece::Status)
+                Ok(WordPiece::Status)
             }
             Some('(') => Err(error(at, NO_SUBSTITUTION)),
             Some(c) if c.is_ascii_alphanumeric() || "_{@*#!$-".contains(c) => {
                 Err(error(at, NO_VARIABLES))
             }
             // As in `"cost: 5$"`.
-            _ => Ok(Piece::Quoted("$".to_owned())),
+            _ => Ok(WordPiece::Quoted("$".to_owned())),
         }
     }
 }
 
-fn push_bare(pieces: &mut Vec<Piece>, bare: &mut String) {
+fn push_bare(pieces: &mut Vec<WordPiece>, bare: &mut String) {
     if !bare.is_empty() {
-        pieces.push(Piece::Bare(std::mem::take(bare)));
+        pieces.push(WordPiece::Bare(std::mem::take(bare)));
     }
 }
 
@@ -471,7 +479,7 @@ fn error(at: usize, message: impl Into<String>) -> SyntaxError {
 
 /// A token that is a text of its own.
 #[derive(Debug, Clone, Copy)]
-enum Fixed {
+enum FixedToken {
     Pipe,
     And,
     Or,
@@ -480,53 +488,62 @@ enum Fixed {
     Redirect(RedirectKind),
 }
 
-impl Fixed {
-    fn token(self) -> Token {
+impl FixedToken {
+    fn token(self) -> ShellToken {
         match self {
-            Self::Pipe => Token::Pipe,
-            Self::And => Token::And,
-            Self::Or => Token::Or,
-            Self::Semicolon => Token::Semicolon,
-            Self::Newline => Token::Newline,
-            Self::Redirect(kind) => Token::Redirect(kind),
+            Self::Pipe => ShellToken::Pipe,
+            Self::And => ShellToken::And,
+            Self::Or => ShellToken::Or,
+            Self::Semicolon => ShellToken::Semicolon,
+            Self::Newline => ShellToken::Newline,
+            Self::Redirect(kind) => ShellToken::Redirect(kind),
         }
     }
 }
 
-const fn to(streams: Streams, append: bool) -> Result<Fixed, &'static str> {
-    Ok(Fixed::Redirect(RedirectKind::Output { streams, append }))
+const fn to(streams: RedirectedStreams, append: bool) -> Result<FixedToken, &'static str> {
+    Ok(FixedToken::Redirect(RedirectKind::Output {
+        streams,
+        append,
+    }))
 }
 
 /// What stands for itself, longer ones first, and why some of it is not known.
-const OPERATORS: &[(&str, Result<Fixed, &str>)] = &[
-    ("\n", Ok(Fixed::Newline)),
+const OPERATORS: &[(&str, Result<FixedToken, &str>)] = &[
+    ("\n", Ok(FixedToken::Newline)),
     (";;", Err("`;;` has no meaning in this shell")),
-    (";", Ok(Fixed::Semicolon)),
+    (";", Ok(FixedToken::Semicolon)),
     ("|&", Err("write `2>&1 |` instead of `|&`")),
-    ("||", Ok(Fixed::Or)),
-    ("|", Ok(Fixed::Pipe)),
-    ("&&", Ok(Fixed::And)),
-    ("&>>", to(Streams::Both, true)),
-    ("&>", to(Streams::Both, false)),
+    ("||", Ok(FixedToken::Or)),
+    ("|", Ok(FixedToken::Pipe)),
+    ("&&", Ok(FixedToken::And)),
+    ("&>>", to(RedirectedStreams::Both, true)),
+    ("&>", to(RedirectedStreams::Both, false)),
     (
         "&",
         Err("nothing runs in the background in this shell; quote the `&` if it is text"),
     ),
-    ("2>&1", Ok(Fixed::Redirect(RedirectKind::ErrorToOutput))),
+    (
+        "2>&1",
+        Ok(FixedToken::Redirect(RedirectKind::ErrorToOutput)),
+    ),
     ("2>&", Err(TWO_KNOWN)),
-    ("1>&2", Ok(Fixed::Redirect(RedirectKind::OutputToError))),
+    (
+        "1>&2",
+        Ok(FixedToken::Redirect(RedirectKind::OutputToError)),
+    ),
     ("1>&", Err(TWO_KNOWN)),
-    (">&2", Ok(Fixed::Redirect(RedirectKind::OutputToError))),
+    (">&2", Ok(FixedToken::Redirect(RedirectKind::OutputToError))),
     (">&", Err(TWO_KNOWN)),
-    ("2>>", to(Streams::Error, true)),
-    ("2>", to(Streams::Error, false)),
-    ("1>>", to(Streams::Output, true)),
-    ("1>", to(Streams::Output, false)),
-    (">>", to(Streams::Output, true)),
+    ("2>>", to(RedirectedStreams::Error, true)),
+    ("2>", to(RedirectedStreams::Error, false)),
+    ("1>>", to(RedirectedStreams::Output, true)),
+    ("1>", to(RedirectedStreams::Output, false)),
+    (">>", to(RedirectedStreams::Output, true)),
     (">(", Err("`>(…)` is not known in this shell")),
-    (">|", to(Streams::Output, false)),
-    (">", to(Streams::Output, false)),
-    ("<<<", Ok(Fixed::Redirect(RedirectKind::Text))),
+    (">|", to(RedirectedStreams::Output, false)),
+    (">", to(RedirectedStreams::Output, false)),
+    ("<<<", Ok(FixedToken::Redirect(RedirectKind::Text))),
     (
         "<<",
         Err("here-documents are not known in this shell; write `<<< 'TEXT'`"),
@@ -536,7 +553,7 @@ const OPERATORS: &[(&str, Result<Fixed, &str>)] = &[
         Err("`<(…)` is not known in this shell; write the output to a file first"),
     ),
     ("<&", Err(TWO_KNOWN)),
-    ("<", Ok(Fixed::Redirect(RedirectKind::Input))),
+    ("<", Ok(FixedToken::Redirect(RedirectKind::Input))),
     (
         "(",
         Err("there are no subshells in this shell; quote the `(` if it is text"),

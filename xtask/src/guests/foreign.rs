@@ -8,10 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::foreign_programs::{self, Missing};
+use crate::foreign_programs::{self, MissingProgram};
 
 pub(super) fn python() -> Result<(), String> {
-    let example = Example::read("python", "examples/wasm-python")?;
+    let example = ExampleFiles::read("python", "examples/wasm-python")?;
     let requirements = example.text("requirements.txt")?;
     example.build("", |work, component| {
         let python = foreign_programs::python(&tools_folder().join("python"), &requirements)?;
@@ -21,12 +21,12 @@ pub(super) fn python() -> Result<(), String> {
             .args(["-d", "wit", "-w", "component", "componentize", "app", "-o"])
             .arg(component)
             .current_dir(work);
-        crate::run(&mut command).map_err(Missing::Failed)
+        crate::run(&mut command).map_err(MissingProgram::Failed)
     })
 }
 
 pub(super) fn js() -> Result<(), String> {
-    let example = Example::read("js", "examples/wasm-js")?;
+    let example = ExampleFiles::read("js", "examples/wasm-js")?;
     let package = example.text("package.json")?;
     // An example is written for people who take the newest of everything; what runs here is what was seen.
     let lock = super::read(&crate::root().join("xtask/js/package-lock.json"))?;
@@ -40,17 +40,17 @@ pub(super) fn js() -> Result<(), String> {
             .args(["--backend", "quickjs", "--backend-qjs-disable-async", "-o"])
             .arg(component)
             .current_dir(work);
-        crate::run(&mut command).map_err(Missing::Failed)
+        crate::run(&mut command).map_err(MissingProgram::Failed)
     })
 }
 
 /// The files of an example, by their path in it.
-struct Example {
+struct ExampleFiles {
     name: &'static str,
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-impl Example {
+impl ExampleFiles {
     fn read(name: &'static str, folder: &str) -> Result<Self, String> {
         let mut files = BTreeMap::new();
         let folder = crate::root().join(folder);
@@ -86,7 +86,7 @@ impl Example {
     fn build(
         &self,
         tools: &str,
-        build: impl FnOnce(&Path, &Path) -> Result<(), Missing>,
+        build: impl FnOnce(&Path, &Path) -> Result<(), MissingProgram>,
     ) -> Result<(), String> {
         let component = super::folder().join(format!("{}.wasm", self.name));
         let mark = tools_folder().join(format!("{}.stamp", self.name));
@@ -106,8 +106,8 @@ impl Example {
         let built = work.join("built.wasm");
         match build(&work, &built) {
             Ok(()) => {}
-            Err(Missing::Failed(error)) => return Err(error),
-            Err(Missing::Skipped(why) | Missing::Unreachable(why)) => {
+            Err(MissingProgram::Failed(error)) => return Err(error),
+            Err(MissingProgram::Skipped(why) | MissingProgram::Unreachable(why)) => {
                 let why = format!("{why}, so there is no component in {}", self.name);
                 crate::skips::skipped_without(self.name, &why);
                 return Ok(());

@@ -7,11 +7,11 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::projects::Tried;
+use super::projects::TriedProject;
 use crate::root;
 
 /// A row: its cells, as they are written.
-pub(crate) struct Row {
+pub(crate) struct PageRow {
     /// The mistake, or the project.
     pub(crate) what: String,
     /// The commands.
@@ -23,20 +23,20 @@ pub(crate) struct Row {
 }
 
 /// The rows of the mistakes.
-pub(crate) fn mistakes() -> Result<Vec<Row>, String> {
+pub(crate) fn mistakes() -> Result<Vec<PageRow>, String> {
     let text = read()?;
     let (_, table, _) = parts(&text)?;
-    Ok(kept(table).skip(2).filter_map(Row::parse).collect())
+    Ok(kept(table).skip(2).filter_map(PageRow::parse).collect())
 }
 
 /// Writes the rows of the projects below those of the mistakes.
-pub(crate) fn write(projects: &[Tried]) -> Result<(), String> {
+pub(crate) fn write(projects: &[TriedProject]) -> Result<(), String> {
     let text = read()?;
     let (head, table, tail) = parts(&text)?;
     let date = today()?;
     let mut lines: Vec<String> = kept(table).map(str::to_owned).collect();
     lines.push(format!("{PROJECTS}, tried on {date} | | | |"));
-    lines.extend(projects.iter().map(|one| Row::of(one).line()));
+    lines.extend(projects.iter().map(|one| PageRow::of(one).line()));
     let (table, caption) = (lines.join("\n"), caption(projects, &date));
     let page = path();
     let text = format!("{head}{BEGIN}\n{table}\n\n{caption}\n\n{END}{tail}");
@@ -59,7 +59,7 @@ fn kept(table: &str) -> impl Iterator<Item = &str> {
 }
 
 /// How the projects were tried.
-fn caption(projects: &[Tried], date: &str) -> String {
+fn caption(projects: &[TriedProject], date: &str) -> String {
     let at_once = projects.iter().filter(|one| one.messages.is_empty());
     let at_once = at_once.count();
     let versions = ["cargo", "node", "npm", "python3", "go"].iter();
@@ -89,9 +89,9 @@ fn caption(projects: &[Tried], date: &str) -> String {
     )
 }
 
-impl Row {
+impl PageRow {
     /// A project as a row.
-    pub(crate) fn of(project: &Tried) -> Self {
+    pub(crate) fn of(project: &TriedProject) -> Self {
         let mut said = project.presets.clone();
         let refused = project.messages.iter().map(|(refused, _)| refused.clone());
         said.extend(refused);
@@ -202,7 +202,7 @@ mod tests {
         let (_, table, _) = parts(&text).unwrap();
         let rows = table.lines().skip_while(|line| !line.starts_with(PROJECTS));
         let rows = rows.skip(1).filter(|line| line.starts_with("| "));
-        let rows: Vec<Row> = rows.filter_map(Row::parse).collect();
+        let rows: Vec<PageRow> = rows.filter_map(PageRow::parse).collect();
         assert_eq!(rows.len(), crate::trial::projects::runs());
         for row in rows {
             assert!(!row.works.starts_with("fails"), "{}", row.what);

@@ -15,11 +15,11 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use site::Site;
+use site::TrialSite;
 
 /// What came of one project.
 #[derive(Debug)]
-pub(crate) struct Tried {
+pub(crate) struct TriedProject {
     /// The name by which it is chosen.
     pub(crate) name: &'static str,
     /// What it is.
@@ -40,7 +40,7 @@ pub(crate) struct Tried {
     pub(crate) seconds: u64,
 }
 
-impl Tried {
+impl TriedProject {
     /// Whether it went well with at most one message.
     pub(crate) fn is_good(&self) -> bool {
         self.failure.is_none() && self.messages.len() <= 1
@@ -70,7 +70,7 @@ impl Tried {
 }
 
 /// Builds and tests the projects of these names, or all. Says how far it is.
-pub(crate) fn run(names: &[&str]) -> Result<Vec<Tried>, String> {
+pub(crate) fn run(names: &[&str]) -> Result<Vec<TriedProject>, String> {
     if let Some(unknown) = names
         .iter()
         .find(|name| !PROJECTS.iter().any(|one| one.name == **name))
@@ -83,18 +83,19 @@ pub(crate) fn run(names: &[&str]) -> Result<Vec<Tried>, String> {
     let wanted = PROJECTS
         .iter()
         .filter(|one| names.is_empty() || names.contains(&one.name));
-    let wanted: Vec<&Project> = wanted.collect();
-    let own = Site::own()?;
+    let wanted: Vec<&TrialProject> = wanted.collect();
+    let own = TrialSite::own()?;
     // Only root can lend.
     let plain = match output_of_id().as_deref() {
-        Some("0") => Some(Site::plain()?),
+        Some("0") => Some(TrialSite::plain()?),
         _ => {
             eprintln!("trial: nobody but root can try them as a plain user too");
             None
         }
     };
     let as_plain = wanted.iter().filter(|one| one.as_plain_user);
-    let mut runs: Vec<(&Project, &Site)> = wanted.iter().map(|one| (*one, &own)).collect();
+    let mut runs: Vec<(&TrialProject, &TrialSite)> =
+        wanted.iter().map(|one| (*one, &own)).collect();
     runs.extend(
         plain
             .iter()
@@ -140,17 +141,17 @@ fn output_of_id() -> Option<String> {
 }
 
 /// A project that can be chosen.
-struct Project {
+struct TrialProject {
     name: &'static str,
     what: &'static str,
-    kind: Kind,
+    kind: TrialProjectKind,
     /// The program without which it cannot be tried.
     needs: &'static str,
     as_plain_user: bool,
 }
 
 /// How a project is made.
-enum Kind {
+enum TrialProjectKind {
     /// A crate of this version, and the command.
     Crate(&'static str, &'static str),
     Node(&'static str),
@@ -164,19 +165,19 @@ enum Kind {
 }
 
 /// A project that lies ready.
-struct Prepared {
+struct PreparedProject {
     title: String,
     folder: PathBuf,
     /// Variables of the shell in which jig is started.
     env: Vec<(&'static str, String)>,
-    steps: Vec<Step>,
+    steps: Vec<TrialStep>,
     /// What jig has to say of the preset that it finds; nothing where the system has all that is needed.
     tells: &'static str,
     /// Serves what is downloaded.
-    server: Option<go::Server>,
+    server: Option<go::TrialServer>,
 }
 
-impl Prepared {
+impl PreparedProject {
     fn at(folder: PathBuf) -> Self {
         Self {
             title: String::new(),
@@ -198,12 +199,12 @@ impl Prepared {
 }
 
 /// One run of a project.
-struct Step {
+struct TrialStep {
     hosts: Vec<String>,
     command: &'static str,
 }
 
-impl Step {
+impl TrialStep {
     fn online(hosts: &[&str], command: &'static str) -> Self {
         let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
         Self { hosts, command }
@@ -223,24 +224,26 @@ impl Step {
     }
 }
 
-impl Project {
-    fn prepare(&self, site: &Site) -> Result<Prepared, String> {
+impl TrialProject {
+    fn prepare(&self, site: &TrialSite) -> Result<PreparedProject, String> {
         match self.kind {
-            Kind::Crate(version, command) => rust::prepare(site, self.name, version, command),
-            Kind::Node(manager) => node::app(site, manager),
-            Kind::Native => node::native(site),
-            Kind::Inside => python::inside(site),
-            Kind::Outside => python::outside(site),
-            Kind::Managed(manager) => python::managed(site, manager),
-            Kind::Pyenv => python::pyenv(site),
-            Kind::Go => go::alone(site),
-            Kind::GoModules => go::modules(site),
+            TrialProjectKind::Crate(version, command) => {
+                rust::prepare(site, self.name, version, command)
+            }
+            TrialProjectKind::Node(manager) => node::app(site, manager),
+            TrialProjectKind::Native => node::native(site),
+            TrialProjectKind::Inside => python::inside(site),
+            TrialProjectKind::Outside => python::outside(site),
+            TrialProjectKind::Managed(manager) => python::managed(site, manager),
+            TrialProjectKind::Pyenv => python::pyenv(site),
+            TrialProjectKind::Go => go::alone(site),
+            TrialProjectKind::GoModules => go::modules(site),
         }
     }
 
-    fn tried(&self, site: &Site) -> Tried {
+    fn tried(&self, site: &TrialSite) -> TriedProject {
         let begun = Instant::now();
-        let mut tried = Tried {
+        let mut tried = TriedProject {
             name: self.name,
             title: self.name.to_owned(),
             what: self.what,
@@ -263,8 +266,8 @@ impl Project {
     }
 }
 
-impl Tried {
-    fn run(&mut self, site: &Site, prepared: &Prepared) -> Result<(), String> {
+impl TriedProject {
+    fn run(&mut self, site: &TrialSite, prepared: &PreparedProject) -> Result<(), String> {
         self.title.clone_from(&prepared.title);
         // What a hint has added for one run is added to the others that may reach the same hosts.
         let mut added = String::new();
@@ -307,9 +310,9 @@ impl Tried {
     /// Runs a step: an error in it is what was printed.
     fn step(
         &mut self,
-        site: &Site,
-        prepared: &Prepared,
-        step: &Step,
+        site: &TrialSite,
+        prepared: &PreparedProject,
+        step: &TrialStep,
         flags: &str,
     ) -> Result<Result<(), String>, String> {
         let mut command = site.jig_run(&step.words(flags));
@@ -363,18 +366,23 @@ const fn of_crate(
     version: &'static str,
     what: &'static str,
     command: &'static str,
-) -> Project {
-    Project {
+) -> TrialProject {
+    TrialProject {
         name,
         what,
-        kind: Kind::Crate(version, command),
+        kind: TrialProjectKind::Crate(version, command),
         needs: "cargo",
         as_plain_user: false,
     }
 }
 
-const fn other(name: &'static str, what: &'static str, needs: &'static str, kind: Kind) -> Project {
-    Project {
+const fn other(
+    name: &'static str,
+    what: &'static str,
+    needs: &'static str,
+    kind: TrialProjectKind,
+) -> TrialProject {
+    TrialProject {
         name,
         what,
         kind,
@@ -383,7 +391,7 @@ const fn other(name: &'static str, what: &'static str, needs: &'static str, kind
     }
 }
 
-impl Project {
+impl TrialProject {
     const fn by_plain_users_too(mut self) -> Self {
         self.as_plain_user = true;
         self
@@ -393,7 +401,7 @@ impl Project {
 const TEST: &str = "cargo test --quiet";
 const BUILD: &str = "cargo build --quiet";
 
-const PROJECTS: &[Project] = &[
+const PROJECTS: &[TrialProject] = &[
     of_crate("fnv", "1", "no dependencies", TEST),
     of_crate("semver", "1", "dependencies of tests", TEST).by_plain_users_too(),
     of_crate("scopeguard", "1", "no dependencies", TEST),
@@ -417,15 +425,26 @@ const PROJECTS: &[Project] = &[
     of_crate("zstd-sys", "2", "C code", TEST),
     of_crate("blake3", "1", "C code and assembler", BUILD),
     of_crate("ring", "0.17", "C code and assembler", BUILD),
-    other("npm", "Node", "npm", Kind::Node("npm")).by_plain_users_too(),
-    other("pnpm", "Node", "npm", Kind::Node("pnpm")),
-    other("yarn", "Node", "npm", Kind::Node("yarn")),
-    other("native", "Node", "npm", Kind::Native).by_plain_users_too(),
-    other("venv-inside", "Python", "python3", Kind::Inside).by_plain_users_too(),
-    other("venv-outside", "Python", "python3", Kind::Outside).by_plain_users_too(),
-    other("uv", "Python", "python3", Kind::Managed("uv")).by_plain_users_too(),
-    other("poetry", "Python", "python3", Kind::Managed("poetry")),
-    other("pyenv", "Python", "pyenv", Kind::Pyenv),
-    other("go", "Go", "go", Kind::Go).by_plain_users_too(),
-    other("go-modules", "Go", "go", Kind::GoModules).by_plain_users_too(),
+    other("npm", "Node", "npm", TrialProjectKind::Node("npm")).by_plain_users_too(),
+    other("pnpm", "Node", "npm", TrialProjectKind::Node("pnpm")),
+    other("yarn", "Node", "npm", TrialProjectKind::Node("yarn")),
+    other("native", "Node", "npm", TrialProjectKind::Native).by_plain_users_too(),
+    other("venv-inside", "Python", "python3", TrialProjectKind::Inside).by_plain_users_too(),
+    other(
+        "venv-outside",
+        "Python",
+        "python3",
+        TrialProjectKind::Outside,
+    )
+    .by_plain_users_too(),
+    other("uv", "Python", "python3", TrialProjectKind::Managed("uv")).by_plain_users_too(),
+    other(
+        "poetry",
+        "Python",
+        "python3",
+        TrialProjectKind::Managed("poetry"),
+    ),
+    other("pyenv", "Python", "pyenv", TrialProjectKind::Pyenv),
+    other("go", "Go", "go", TrialProjectKind::Go).by_plain_users_too(),
+    other("go-modules", "Go", "go", TrialProjectKind::GoModules).by_plain_users_too(),
 ];

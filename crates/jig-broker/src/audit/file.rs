@@ -19,12 +19,12 @@ use super::{AuditEntry, AuditSink, LOG_NAME};
 pub struct FileSink {
     directory: OwnedFd,
     options: FileSinkOptions,
-    current: Mutex<Current>,
+    current: Mutex<CurrentAuditFile>,
 }
 
 /// The file that is written.
 #[derive(Debug)]
-struct Current {
+struct CurrentAuditFile {
     file: OwnedFd,
     /// How much may be written before the size is looked at again.
     unchecked: u64,
@@ -87,7 +87,7 @@ impl FileSink {
         Ok(Self {
             directory,
             options,
-            current: Mutex::new(Current {
+            current: Mutex::new(CurrentAuditFile {
                 file: current,
                 unchecked: 0,
                 waiting: Vec::new(),
@@ -95,7 +95,7 @@ impl FileSink {
         })
     }
 
-    fn current(&self) -> MutexGuard<'_, Current> {
+    fn current(&self) -> MutexGuard<'_, CurrentAuditFile> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -137,7 +137,7 @@ impl FileSink {
 
 impl FileSink {
     /// Writes the lines that wait. Those that cannot be written go on waiting.
-    fn write(&self, current: &mut Current) -> io::Result<()> {
+    fn write(&self, current: &mut CurrentAuditFile) -> io::Result<()> {
         let length = current.waiting.len() as u64;
         if current.unchecked < length {
             // Also true for a file that another process has put aside: it was full by then.

@@ -1,4 +1,4 @@
-//! [`Note`]: a line in the audit log about something that no rule is asked about.
+//! [`AuditNote`]: a line in the audit log about something that no rule is asked about.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::{AuditDecision, AuditEntry, Broker};
 
 /// Something that was done, or not, on behalf of a call, and that no rule is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct AuditNote {
     /// What, such as `mcp.call`.
     pub operation: &'static str,
     /// On what.
@@ -25,7 +25,7 @@ pub struct Note {
     pub duration: Option<Duration>,
 }
 
-impl Note {
+impl AuditNote {
     /// A note with these parts.
     pub fn new(
         operation: &'static str,
@@ -67,7 +67,7 @@ impl Note {
 
 impl Broker {
     /// Writes a line to the log, with the call and its tool.
-    pub fn note(&self, note: Note) {
+    pub fn note(&self, note: AuditNote) {
         let inner = &self.inner;
         let handle = inner.handle.clone();
         inner.audit(AuditEntry {

@@ -5,15 +5,15 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::note::Note;
-use crate::broker::Inner;
+use super::note::AuditNote;
+use crate::broker::BrokerCore;
 use crate::{AuditDecision, AuditEntry, Broker};
 
 /// A run that is in the log. Whoever runs something says how it [ended](Self::end); a record that is dropped
 /// says that nobody knows.
 #[must_use]
 pub struct RunRecord {
-    inner: Arc<Inner>,
+    inner: Arc<BrokerCore>,
     /// `None` once the end is written.
     entry: Option<AuditEntry>,
     begun: Instant,
@@ -34,7 +34,7 @@ impl Broker {
         reason: impl Into<String>,
     ) -> io::Result<RunRecord> {
         let inner = &self.inner;
-        let note = Note::new(operation, target, AuditDecision::Allow, reason);
+        let note = AuditNote::new(operation, target, AuditDecision::Allow, reason);
         let entry = AuditEntry {
             handle: inner.handle.clone(),
             ..note.into_entry(inner.tool.as_str(), inner.call.as_str())
@@ -74,7 +74,7 @@ impl RunRecord {
     }
 
     /// Writes a line about something that happened in the run.
-    pub fn note(&self, note: Note) {
+    pub fn note(&self, note: AuditNote) {
         let Some(of) = &self.entry else {
             return;
         };

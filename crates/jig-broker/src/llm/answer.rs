@@ -1,14 +1,14 @@
 //! What a model answered, out of what the provider sent (F-095).
 
 use super::error::LlmError;
-use super::quota::Tokens;
+use super::quota::LlmTokens;
 use super::wire::{Chunk, Completion};
 
 /// A whole answer that was found valid; its text was handed over before.
 ///
 /// These are the provider's words as they came: neither short nor without secrets.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct LlmAnswer {
     /// The model that answered.
     pub(super) model: Option<String>,
     /// Why it stopped.
@@ -17,13 +17,13 @@ pub(super) struct Answer {
 
 /// What came of an answer, and what it cost: that may be known also if the answer is no good.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answered {
-    pub(super) result: Result<Answer, LlmError>,
+pub(super) struct LlmAnswerOutcome {
+    pub(super) result: Result<LlmAnswer, LlmError>,
     /// `None` if the provider did not say.
-    pub(super) tokens: Option<Tokens>,
+    pub(super) tokens: Option<LlmTokens>,
 }
 
-impl Answered {
+impl LlmAnswerOutcome {
     pub(super) fn unknown(error: LlmError) -> Self {
         Self {
             result: Err(error),
@@ -33,17 +33,19 @@ impl Answered {
 }
 
 /// Reads an answer in one piece, and hands its text over if it is valid.
-pub(super) fn whole(body: &[u8], on_text: &mut impl FnMut(String)) -> Answered {
+pub(super) fn whole(body: &[u8], on_text: &mut impl FnMut(String)) -> LlmAnswerOutcome {
     let completion: Completion = match serde_json::from_slice(body) {
         Ok(completion) => completion,
-        Err(_) => return Answered::unknown(LlmError::bad("it is not the JSON of an answer")),
+        Err(_) => {
+            return LlmAnswerOutcome::unknown(LlmError::bad("it is not the JSON of an answer"));
+        }
     };
     if let Some(complaint) = completion.error {
-        return Answered::unknown(complained(complaint.into_message()));
+        return LlmAnswerOutcome::unknown(complained(complaint.into_message()));
     }
     let tokens = match completion.usage.map(|usage| usage.tokens()).transpose() {
         Ok(tokens) => tokens,
-        Err(error) => return Answered::unknown(error),
+        Err(error) => return LlmAnswerOutcome::unknown(error),
     };
     let choice = completion.choices.unwrap_or_default().into_iter().next();
     let result = match choice {
@@ -53,29 +55,29 @@ pub(super) fn whole(body: &[u8], on_text: &mut impl FnMut(String)) -> Answered {
             Some(content) if content.len() > MAX_CONTENT => Err(LlmError::bad(TOO_LONG)),
             Some(content) => {
                 on_text(content);
-                Ok(Answer {
+                Ok(LlmAnswer {
                     model: completion.model,
                     finish_reason: choice.finish_reason,
                 })
             }
         },
     };
-    Answered { result, tokens }
+    LlmAnswerOutcome { result, tokens }
 }
 
 /// Puts together an answer that comes in pieces.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(super) struct LlmAnswerPieces {
     length: usize,
     has_choice: bool,
     has_text: bool,
     model: Option<String>,
     finish_reason: Option<String>,
-    tokens: Option<Tokens>,
+    tokens: Option<LlmTokens>,
     done: bool,
 }
 
-impl Pieces {
+impl LlmAnswerPieces {
     /// Takes the data of one event, and gives the text that it adds.
     pub(super) fn add(&mut self, data: &str) -> Result<Option<String>, LlmError> {
         if self.done {
@@ -119,22 +121,22 @@ impl Pieces {
     }
 
     /// The answer, if the stream came to its end: it said `[DONE]`, or at least why the model stopped.
-    pub(super) fn finish(self) -> Answered {
+    pub(super) fn finish(self) -> LlmAnswerOutcome {
         let is_whole = self.done || self.finish_reason.is_some();
         let result = if !is_whole {
             // A usage that came before is not that of the whole.
-            return Answered::unknown(LlmError::bad("its stream ended too early"));
+            return LlmAnswerOutcome::unknown(LlmError::bad("its stream ended too early"));
         } else if !self.has_choice {
             Err(LlmError::bad(NO_CHOICE))
         } else if !self.has_text {
             Err(LlmError::bad(NO_TEXT))
         } else {
-            Ok(Answer {
+            Ok(LlmAnswer {
                 model: self.model,
                 finish_reason: self.finish_reason,
             })
         };
-        Answered {
+        LlmAnswerOutcome {
             result,
             tokens: self.tokens,
         }

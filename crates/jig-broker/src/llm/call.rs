@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use jig_proto::fsproxy::QuotaReport;
 
-use super::answer::{Answer, Answered};
-use super::exchange::{Attempt, Exchange};
+use super::answer::{LlmAnswer, LlmAnswerOutcome};
+use super::exchange::{Attempt, LlmExchange};
 use super::quota::Reservation;
-use super::scrubbed_text::Heard;
+use super::scrubbed_text::LlmOutput;
 use super::settings::{LlmSettings, MAX_MODEL, TokenField};
 use super::wire::{self, ChatMessage, ChatRequest, StreamOptions};
 use super::{Chat, ChatReply, Llm, LlmError, PER_MESSAGE, retry};
 use crate::audit::{AuditDecision, AuditEntry};
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 
 /// One question on its way.
-pub(super) struct Call<'a> {
-    inner: &'a Inner,
+pub(super) struct LlmCall<'a> {
+    inner: &'a BrokerCore,
     settings: &'a LlmSettings,
     pub(super) model: &'a str,
     /// The conversation without secrets.
@@ -28,8 +28,8 @@ pub(super) struct Call<'a> {
     start: Instant,
 }
 
-impl<'a> Call<'a> {
-    pub(super) fn new(inner: &'a Inner, llm: &'a Llm, chat: &'a Chat) -> Self {
+impl<'a> LlmCall<'a> {
+    pub(super) fn new(inner: &'a BrokerCore, llm: &'a Llm, chat: &'a Chat) -> Self {
         let messages = chat.messages.iter().map(|message| ChatMessage {
             role: message.role.name(),
             content: inner.secrets.scrub_text(message.content.clone()),
@@ -83,14 +83,14 @@ impl<'a> Call<'a> {
                 return Err(error);
             }
         };
-        let exchange = Exchange {
+        let exchange = LlmExchange {
             settings: self.settings,
             resolver: &self.inner.http.resolver,
             body: &body,
             deadline: self.start + self.settings.total_time,
             cancel,
         };
-        let mut heard = Heard::new(self.inner, self.chat.stream, on_text);
+        let mut heard = LlmOutput::new(self.inner, self.chat.stream, on_text);
         let mut may_be_processed = false;
         let mut failed = 0;
         let error = loop {
@@ -126,16 +126,16 @@ impl<'a> Call<'a> {
     /// The end of a call that the provider took.
     fn finish(
         &self,
-        answered: Answered,
+        answered: LlmAnswerOutcome,
         reservation: Reservation,
-        heard: Heard<'_>,
+        heard: LlmOutput<'_>,
     ) -> Result<ChatReply, LlmError> {
         let usage = match answered.tokens {
             Some(tokens) => reservation.settle(tokens),
             None => reservation.forfeit(),
         };
         let content = heard.finish();
-        let Answer {
+        let LlmAnswer {
             model,
             finish_reason,
             ..

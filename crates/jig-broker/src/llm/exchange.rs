@@ -25,13 +25,13 @@ use ureq::unversioned::transport::{
 };
 use url::Url;
 
-use super::answer::{Answered, Pieces, whole};
+use super::answer::{LlmAnswerOutcome, LlmAnswerPieces, whole};
 use super::error::LlmError;
 use super::retry::told_wait;
 use super::settings::LlmSettings;
-use super::wire::Refusal;
+use super::wire::ProviderErrorBody;
 use crate::cancel::CancelToken;
-use crate::network::address::{Route, route};
+use crate::network::address::{AddressLookup, route};
 use crate::network::http_settings::{HttpSettings, agent_config};
 use crate::network::resolver::Resolver;
 
@@ -50,12 +50,12 @@ pub(super) enum Attempt {
         wait: Option<Duration>,
     },
     /// The provider took it.
-    Answered(Answered),
+    Answered(LlmAnswerOutcome),
 }
 
 /// What all attempts of a call have in common.
 #[derive(Debug)]
-pub(super) struct Exchange<'a> {
+pub(super) struct LlmExchange<'a> {
     pub(super) settings: &'a LlmSettings,
     pub(super) resolver: &'a Arc<dyn Resolver>,
     pub(super) body: &'a [u8],
@@ -63,7 +63,7 @@ pub(super) struct Exchange<'a> {
     pub(super) cancel: &'a CancelToken,
 }
 
-impl Exchange<'_> {
+impl LlmExchange<'_> {
     /// Makes one attempt. `on_text` gets the text of an answer that comes in pieces, as it comes.
     pub(super) fn attempt(&self, on_text: &mut dyn FnMut(&str)) -> Attempt {
         let url = self.settings.endpoint();
@@ -76,14 +76,14 @@ impl Exchange<'_> {
                 };
             }
         };
-        let progress = Arc::new(Progress::new());
+        let progress = Arc::new(AttemptProgress::new());
         let agent = self.agent(url, &progress);
         let (events, received) = mpsc::sync_channel(MAX_WAITING);
         let closer = agent.clone();
         let giving_up = events.clone();
         let _hook = self.cancel.on_cancel(move || {
             // If there is no room, the caller is about to wake up anyway, and looks.
-            let _ = giving_up.try_send(Event::GivenUp);
+            let _ = giving_up.try_send(LlmAttemptEvent::GivenUp);
             closer.clone().shutdown();
         });
         let worker = (agent.clone(), Arc::clone(&progress));
@@ -91,7 +91,7 @@ impl Exchange<'_> {
         let spawned = thread.spawn(move || {
             let (agent, progress) = worker;
             let attempt = run(&agent, request, &progress, &events);
-            let _ = events.send(Event::End(attempt));
+            let _ = events.send(LlmAttemptEvent::End(attempt));
         });
         let Ok(thread) = spawned else {
             let error = LlmError::Unreachable("there is no thread to call it".to_owned());
@@ -116,8 +116,8 @@ impl Exchange<'_> {
     /// Waits for the end of the attempt; an error if nobody waits any longer.
     fn follow(
         &self,
-        received: &mpsc::Receiver<Event>,
-        progress: &Progress,
+        received: &mpsc::Receiver<LlmAttemptEvent>,
+        progress: &AttemptProgress,
         on_text: &mut dyn FnMut(&str),
     ) -> Result<Attempt, LlmError> {
         // While the caller is busy with a piece, nothing is read: that is not the provider's silence.
@@ -141,9 +141,9 @@ impl Exchange<'_> {
                 return Err(LlmError::Cancelled);
             }
             match event {
-                Ok(Event::Text(text)) => on_text(&text),
-                Ok(Event::End(attempt)) => return Ok(attempt),
-                Ok(Event::Begun | Event::GivenUp) => {}
+                Ok(LlmAttemptEvent::Text(text)) => on_text(&text),
+                Ok(LlmAttemptEvent::End(attempt)) => return Ok(attempt),
+                Ok(LlmAttemptEvent::Begun | LlmAttemptEvent::GivenUp) => {}
                 // Bytes may have come meanwhile: the loop looks.
                 Err(_) => continue,
             }
@@ -166,7 +166,7 @@ impl Exchange<'_> {
         request.body(self.body.to_vec()).map_err(|_| unfit())
     }
 
-    fn agent(&self, url: Url, progress: &Arc<Progress>) -> Agent {
+    fn agent(&self, url: Url, progress: &Arc<AttemptProgress>) -> Agent {
         let http = HttpSettings {
             resolver: Arc::clone(self.resolver),
             roots: self.settings.roots.clone(),
@@ -175,16 +175,16 @@ impl Exchange<'_> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let connect = Some(self.settings.connect_time.min(left));
         let config = agent_config(&http, &url, left, connect);
-        let mark = Mark(Arc::clone(progress));
+        let mark = ProgressConnector(Arc::clone(progress));
         let connector = DefaultConnector::default().chain(mark);
         let resolver = Arc::clone(self.resolver);
-        Agent::with_parts(config, connector, Addresses { url, resolver })
+        Agent::with_parts(config, connector, ProviderAddresses { url, resolver })
     }
 }
 
 /// What the thread of an attempt tells.
 #[derive(Debug)]
-enum Event {
+enum LlmAttemptEvent {
     /// The provider has begun to answer.
     Begun,
     Text(String),
@@ -195,7 +195,7 @@ enum Event {
 
 /// How far an attempt is.
 #[derive(Debug)]
-struct Progress {
+struct AttemptProgress {
     start: Instant,
     /// Whether there is a connection, over which the request goes at once.
     connected: AtomicBool,
@@ -205,7 +205,7 @@ struct Progress {
     last: AtomicU64,
 }
 
-impl Progress {
+impl AttemptProgress {
     fn new() -> Self {
         Self {
             start: Instant::now(),
@@ -246,9 +246,9 @@ impl Progress {
 
 /// Notes that there is a connection, and leaves it as it is.
 #[derive(Debug)]
-struct Mark(Arc<Progress>);
+struct ProgressConnector(Arc<AttemptProgress>);
 
-impl<In: Transport> Connector<In> for Mark {
+impl<In: Transport> Connector<In> for ProgressConnector {
     type Out = In;
 
     fn connect(
@@ -264,12 +264,12 @@ impl<In: Transport> Connector<In> for Mark {
 /// Finds the addresses of the provider, whatever is asked for. They are not judged: whoever runs the host has
 /// named the provider, and it has to prove its name unless it is on this machine.
 #[derive(Debug)]
-struct Addresses {
+struct ProviderAddresses {
     url: Url,
     resolver: Arc<dyn Resolver>,
 }
 
-impl AgentResolver for Addresses {
+impl AgentResolver for ProviderAddresses {
     fn resolve(
         &self,
         _: &Uri,
@@ -277,8 +277,8 @@ impl AgentResolver for Addresses {
         _: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = match route(&self.url) {
-            Route::Known(addresses) => addresses,
-            Route::Ask(name) => self.resolver.resolve(&name).unwrap_or_default(),
+            AddressLookup::Known(addresses) => addresses,
+            AddressLookup::Ask(name) => self.resolver.resolve(&name).unwrap_or_default(),
         };
         let port = self.url.port_or_known_default();
         let (Some(port), false) = (port, found.is_empty()) else {
@@ -296,8 +296,8 @@ impl AgentResolver for Addresses {
 fn run(
     agent: &Agent,
     request: Request<Vec<u8>>,
-    progress: &Progress,
-    events: &mpsc::SyncSender<Event>,
+    progress: &AttemptProgress,
+    events: &mpsc::SyncSender<LlmAttemptEvent>,
 ) -> Attempt {
     let response = match agent.run(request) {
         Ok(response) => response,
@@ -306,7 +306,7 @@ fn run(
     let status = response.status().as_u16();
     progress.bytes_came();
     progress.status.store(status, Ordering::SeqCst);
-    let _ = events.send(Event::Begun);
+    let _ = events.send(LlmAttemptEvent::Begun);
     if status == 200 {
         return Attempt::Answered(read(response, progress, events));
     }
@@ -331,19 +331,19 @@ fn run(
 /// Reads what the provider answers to a call that it took.
 fn read(
     response: Response<ureq::Body>,
-    progress: &Progress,
-    events: &mpsc::SyncSender<Event>,
-) -> Answered {
-    let form = match Form::of(response.headers()) {
+    progress: &AttemptProgress,
+    events: &mpsc::SyncSender<LlmAttemptEvent>,
+) -> LlmAnswerOutcome {
+    let form = match LlmAnswerFormat::of(response.headers()) {
         Ok(form) => form,
-        Err(error) => return Answered::unknown(error),
+        Err(error) => return LlmAnswerOutcome::unknown(error),
     };
     let mut reader = response.into_body().into_reader();
     let mut buffer = vec![0; 16 * 1024];
     let mut total = 0;
     let mut body = Vec::new();
     let mut parser = EventParser::new(EVENT_LIMITS);
-    let mut pieces = Pieces::default();
+    let mut pieces = LlmAnswerPieces::default();
     while !pieces.is_done() {
         let length = match reader.read(&mut buffer) {
             Ok(0) => break,
@@ -354,34 +354,36 @@ fn read(
                     true => LlmError::Timeout,
                     false => LlmError::bad("the connection ended in the middle of it"),
                 };
-                return Answered::unknown(error);
+                return LlmAnswerOutcome::unknown(error);
             }
         };
         progress.bytes_came();
         let piece = &buffer[..length];
         total += length;
         let taken = match form {
-            Form::Json if total > MAX_BODY => Err(LlmError::bad("it is too long")),
-            Form::Json => {
+            LlmAnswerFormat::Json if total > MAX_BODY => Err(LlmError::bad("it is too long")),
+            LlmAnswerFormat::Json => {
                 body.extend_from_slice(piece);
                 Ok(())
             }
-            Form::Events if total > MAX_STREAM => Err(LlmError::bad("its stream is too long")),
-            Form::Events => take_events(&mut parser, piece, |data| {
+            LlmAnswerFormat::Events if total > MAX_STREAM => {
+                Err(LlmError::bad("its stream is too long"))
+            }
+            LlmAnswerFormat::Events => take_events(&mut parser, piece, |data| {
                 if let Some(text) = pieces.add(data)? {
-                    let _ = events.send(Event::Text(text));
+                    let _ = events.send(LlmAttemptEvent::Text(text));
                 }
                 Ok(())
             }),
         };
         if let Err(error) = taken {
-            return Answered::unknown(error);
+            return LlmAnswerOutcome::unknown(error);
         }
     }
     match form {
-        Form::Events => pieces.finish(),
-        Form::Json => whole(&body, &mut |text| {
-            let _ = events.send(Event::Text(text));
+        LlmAnswerFormat::Events => pieces.finish(),
+        LlmAnswerFormat::Json => whole(&body, &mut |text| {
+            let _ = events.send(LlmAttemptEvent::Text(text));
         }),
     }
 }
@@ -413,12 +415,12 @@ fn too_long(what: EventTooLong) -> LlmError {
 
 /// The two forms of an answer. A provider that knows no streams answers in one piece, and is understood.
 #[derive(Debug, Clone, Copy)]
-enum Form {
+enum LlmAnswerFormat {
     Json,
     Events,
 }
 
-impl Form {
+impl LlmAnswerFormat {
     fn of(headers: &HeaderMap) -> Result<Self, LlmError> {
         // A secret cannot be found in what is compressed, and nobody asked for it.
         let coding = text(headers, &CONTENT_ENCODING).unwrap_or("identity");
@@ -452,7 +454,7 @@ fn refusal(status: u16, body: &[u8]) -> String {
     if !matches!(status, 400 | 404 | 413 | 422) {
         return own.to_owned();
     }
-    match serde_json::from_slice::<Refusal>(body) {
+    match serde_json::from_slice::<ProviderErrorBody>(body) {
         Ok(refusal) => refusal.error.into_message(),
         Err(_) => own.to_owned(),
     }

@@ -13,7 +13,7 @@ use super::settings::Weights;
 
 /// The tokens of one or more calls. Those that were cached are part of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Tokens {
+pub(super) struct LlmTokens {
     pub(super) input: u64,
     pub(super) cached: u64,
     pub(super) output: u64,
@@ -22,13 +22,13 @@ pub(super) struct Tokens {
 /// What a token costs, in millionths of a weighted token. Integers, so that a sum of a million calls is
 /// as exact as that of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rates {
+pub(super) struct TokenRates {
     input: u64,
     cached: u64,
     output: u64,
 }
 
-impl From<Weights> for Rates {
+impl From<Weights> for TokenRates {
     /// The weights are checked: finite, not negative, bounded.
     fn from(weights: Weights) -> Self {
         let rate = |weight: f64| (weight * MILLION).round() as u64;
@@ -40,8 +40,8 @@ impl From<Weights> for Rates {
     }
 }
 
-impl Rates {
-    fn cost(self, tokens: Tokens) -> u128 {
+impl TokenRates {
+    fn cost(self, tokens: LlmTokens) -> u128 {
         let cost = |tokens: u64, rate: u64| u128::from(tokens) * u128::from(rate);
         let fresh = tokens.input.saturating_sub(tokens.cached);
         cost(fresh, self.input)
@@ -50,7 +50,7 @@ impl Rates {
     }
 
     /// The usage as it is told.
-    fn usage(self, tokens: Tokens) -> TokenUsage {
+    fn usage(self, tokens: LlmTokens) -> TokenUsage {
         TokenUsage {
             input_tokens: tokens.input,
             cached_tokens: tokens.cached,
@@ -62,16 +62,16 @@ impl Rates {
 
 /// The counter of one client tree. Clones are the same counter.
 #[derive(Debug, Clone)]
-pub(super) struct Quota(Arc<Mutex<Counter>>);
+pub(super) struct Quota(Arc<Mutex<QuotaCounter>>);
 
 #[derive(Debug, Default)]
-struct Counter {
+struct QuotaCounter {
     /// 0 is unlimited.
     limit: u128,
     used: u128,
     reserved: u128,
     calls: u64,
-    tokens: Tokens,
+    tokens: LlmTokens,
 }
 
 impl Quota {
@@ -80,15 +80,15 @@ impl Quota {
         let counted = (limit * MILLION).round() as u128;
         // A limit that is too small to be counted is still one.
         let limit = counted.max(u128::from(limit > 0.0));
-        Self(Arc::new(Mutex::new(Counter {
+        Self(Arc::new(Mutex::new(QuotaCounter {
             limit,
-            ..Counter::default()
+            ..QuotaCounter::default()
         })))
     }
 
     /// Takes the most that a call can cost: `input` tokens at the higher of their two rates and as many tokens of
     /// an answer as are asked for, or as the rest pays for (F-075). `None` if it does not pay for one.
-    pub(super) fn reserve(&self, rates: Rates, input: u64, asked: u64) -> Option<Reservation> {
+    pub(super) fn reserve(&self, rates: TokenRates, input: u64, asked: u64) -> Option<Reservation> {
         let mut counter = self.counter();
         let most = u128::from(input) * u128::from(rates.input.max(rates.cached));
         let output = match counter.rest() {
@@ -113,7 +113,7 @@ impl Quota {
             quota: self.clone(),
             rates,
             taken,
-            most: Tokens {
+            most: LlmTokens {
                 input,
                 cached: 0,
                 output,
@@ -139,13 +139,13 @@ impl Quota {
         }
     }
 
-    fn counter(&self) -> MutexGuard<'_, Counter> {
+    fn counter(&self) -> MutexGuard<'_, QuotaCounter> {
         // A panic elsewhere cannot leave it half-changed: every change is made of plain additions.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Counter {
+impl QuotaCounter {
     /// What nobody has used or reserved; `None` if there is no limit.
     fn rest(&self) -> Option<u128> {
         let taken = self.used.saturating_add(self.reserved);
@@ -160,9 +160,9 @@ impl Counter {
 #[must_use]
 pub(super) struct Reservation {
     quota: Quota,
-    rates: Rates,
+    rates: TokenRates,
     taken: u128,
-    most: Tokens,
+    most: LlmTokens,
     ended: bool,
 }
 
@@ -173,7 +173,7 @@ impl Reservation {
     }
 
     /// Counts what the provider reported, also if that is more than was reserved.
-    pub(super) fn settle(mut self, tokens: Tokens) -> TokenUsage {
+    pub(super) fn settle(mut self, tokens: LlmTokens) -> TokenUsage {
         self.end(Some((tokens, self.rates.cost(tokens))));
         self.rates.usage(tokens)
     }
@@ -192,7 +192,7 @@ impl Reservation {
         }
     }
 
-    fn end(&mut self, counted: Option<(Tokens, u128)>) {
+    fn end(&mut self, counted: Option<(LlmTokens, u128)>) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }

@@ -1,16 +1,16 @@
 //! What a model says, on its way to whoever asked.
 
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::scrub::ScrubStream;
 
 /// What a model says, without secrets, kept and passed on.
-pub(super) struct Heard<'a> {
+pub(super) struct LlmOutput<'a> {
     clean: ScrubStream,
     passed_on: PassedOn<'a>,
 }
 
-impl<'a> Heard<'a> {
-    pub(super) fn new(inner: &Inner, stream: bool, on_text: &'a mut dyn FnMut(&str)) -> Self {
+impl<'a> LlmOutput<'a> {
+    pub(super) fn new(inner: &BrokerCore, stream: bool, on_text: &'a mut dyn FnMut(&str)) -> Self {
         Self {
             clean: inner.secrets.stream(),
             passed_on: PassedOn {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
 use super::error::LlmError;
-use super::quota::Tokens;
+use super::quota::LlmTokens;
 use super::settings::MAX_TOKENS;
 
 /// The body of a request.
@@ -43,21 +43,21 @@ pub(super) struct StreamOptions {
 #[derive(Debug, Deserialize)]
 pub(super) struct Completion {
     pub(super) model: Option<String>,
-    pub(super) choices: Option<Vec<Choice>>,
-    pub(super) usage: Option<Usage>,
-    pub(super) error: Option<Complaint>,
+    pub(super) choices: Option<Vec<ChatChoice>>,
+    pub(super) usage: Option<LlmUsage>,
+    pub(super) error: Option<ProviderError>,
 }
 
 /// One answer of those that were asked for, which is one.
 #[derive(Debug, Deserialize)]
-pub(super) struct Choice {
-    pub(super) message: Option<Said>,
+pub(super) struct ChatChoice {
+    pub(super) message: Option<ChatChoiceMessage>,
     pub(super) finish_reason: Option<String>,
 }
 
 /// What the model said.
 #[derive(Debug, Deserialize)]
-pub(super) struct Said {
+pub(super) struct ChatChoiceMessage {
     pub(super) content: Option<String>,
 }
 
@@ -66,8 +66,8 @@ pub(super) struct Said {
 pub(super) struct Chunk {
     pub(super) model: Option<String>,
     pub(super) choices: Option<Vec<ChunkChoice>>,
-    pub(super) usage: Option<Usage>,
-    pub(super) error: Option<Complaint>,
+    pub(super) usage: Option<LlmUsage>,
+    pub(super) error: Option<ProviderError>,
 }
 
 /// A piece of one answer.
@@ -75,13 +75,13 @@ pub(super) struct Chunk {
 pub(super) struct ChunkChoice {
     #[serde(default)]
     pub(super) index: u64,
-    pub(super) delta: Option<Said>,
+    pub(super) delta: Option<ChatChoiceMessage>,
     pub(super) finish_reason: Option<String>,
 }
 
 /// What a call cost, as the provider says it.
 #[derive(Debug, Deserialize)]
-pub(super) struct Usage {
+pub(super) struct LlmUsage {
     prompt_tokens: Option<Number>,
     completion_tokens: Option<Number>,
     prompt_tokens_details: Option<UsageDetails>,
@@ -93,10 +93,10 @@ pub(super) struct UsageDetails {
     cached_tokens: Option<Number>,
 }
 
-impl Usage {
+impl LlmUsage {
     /// The numbers, if they can be true: whole, not negative, not absurd, and no more of the input cached than
     /// there is.
-    pub(super) fn tokens(&self) -> Result<Tokens, LlmError> {
+    pub(super) fn tokens(&self) -> Result<LlmTokens, LlmError> {
         let impossible = || LlmError::bad("the usage that it reports is impossible");
         let count = |number: Option<&Number>| {
             let count = number.and_then(Number::as_u64);
@@ -107,7 +107,7 @@ impl Usage {
             None => Some(0),
             some => count(some),
         };
-        let tokens = Tokens {
+        let tokens = LlmTokens {
             input: count(self.prompt_tokens.as_ref()).ok_or_else(impossible)?,
             cached: cached.ok_or_else(impossible)?,
             output: count(self.completion_tokens.as_ref()).ok_or_else(impossible)?,
@@ -122,12 +122,12 @@ impl Usage {
 /// What a provider says instead of an answer: an object with a message or, from some, only the message.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Complaint {
+pub(super) enum ProviderError {
     Object { message: Option<String> },
     Text(String),
 }
 
-impl Complaint {
+impl ProviderError {
     /// The message as it came: neither short nor without secrets.
     pub(super) fn into_message(self) -> String {
         match self {
@@ -139,8 +139,8 @@ impl Complaint {
 
 /// The body of a refusal.
 #[derive(Debug, Deserialize)]
-pub(super) struct Refusal {
-    pub(super) error: Complaint,
+pub(super) struct ProviderErrorBody {
+    pub(super) error: ProviderError,
 }
 
 /// A text of the provider on one line, without what a terminal would obey, and not longer than `limit` bytes.

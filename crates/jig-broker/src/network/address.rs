@@ -12,7 +12,7 @@ use jig_proto::vfs::{ErrorKind, ErrorReply};
 use url::{Host, Url};
 
 /// How the addresses of a URL are found.
-pub(crate) enum Route {
+pub(crate) enum AddressLookup {
     /// The URL names them.
     Known(Vec<IpAddr>),
     /// This name must be resolved.
@@ -20,15 +20,15 @@ pub(crate) enum Route {
 }
 
 /// How the addresses of a URL's host are found.
-pub(crate) fn route(url: &Url) -> Route {
+pub(crate) fn route(url: &Url) -> AddressLookup {
     match url.host() {
-        Some(Host::Ipv4(address)) => Route::Known(vec![address.into()]),
-        Some(Host::Ipv6(address)) => Route::Known(vec![address.into()]),
+        Some(Host::Ipv4(address)) => AddressLookup::Known(vec![address.into()]),
+        Some(Host::Ipv6(address)) => AddressLookup::Known(vec![address.into()]),
         Some(Host::Domain(name)) => match loopback(name) {
-            Some(both) => Route::Known(both.to_vec()),
-            None => Route::Ask(name.to_owned()),
+            Some(both) => AddressLookup::Known(both.to_vec()),
+            None => AddressLookup::Ask(name.to_owned()),
         },
-        None => Route::Known(Vec::new()),
+        None => AddressLookup::Known(Vec::new()),
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn loopback(name: &str) -> Option<[IpAddr; 2]> {
 }
 
 /// Something on a host that is reached by one of the host's addresses.
-pub(crate) trait Reached {
+pub(crate) trait HostTarget {
     /// The same, on a host that is named by an address.
     type At: Target;
 
@@ -52,7 +52,7 @@ pub(crate) trait Reached {
     fn at(&self, address: IpAddr) -> Option<Self::At>;
 }
 
-impl Reached for Url {
+impl HostTarget for Url {
     type At = NetTarget;
 
     fn at(&self, address: IpAddr) -> Option<NetTarget> {
@@ -63,7 +63,7 @@ impl Reached for Url {
 }
 
 /// The query and what else plays no part may be lost.
-impl Reached for NetTarget {
+impl HostTarget for NetTarget {
     type At = Self;
 
     fn at(&self, address: IpAddr) -> Option<Self> {
@@ -71,7 +71,7 @@ impl Reached for NetTarget {
     }
 }
 
-impl Reached for ConnectionTarget {
+impl HostTarget for ConnectionTarget {
     type At = Self;
 
     fn at(&self, address: IpAddr) -> Option<Self> {
@@ -84,7 +84,7 @@ impl Reached for ConnectionTarget {
 
 /// Why none of the addresses of a host is used: what is wrong with the first.
 #[derive(Debug)]
-pub(crate) struct Unfit {
+pub(crate) struct UnfitAddress {
     kind: ErrorKind,
     /// Why, in a sentence that names the address.
     pub(crate) why: String,
@@ -92,7 +92,7 @@ pub(crate) struct Unfit {
     pub(crate) suggestion: Option<Box<Suggestion>>,
 }
 
-impl Unfit {
+impl UnfitAddress {
     /// The answer to a tool that named the host in a URL.
     pub(crate) fn reply(self, host: &str, table: &str) -> ErrorReply {
         let reply = ErrorReply::denied(self.kind, format!("reach on `{host}`: {}", self.why));
@@ -108,9 +108,9 @@ impl Unfit {
 /// The addresses among `found` that may be connected to.
 pub(crate) fn judged(
     policy: &Policy,
-    wanted: &impl Reached,
+    wanted: &impl HostTarget,
     found: Vec<IpAddr>,
-) -> Result<Vec<IpAddr>, Unfit> {
+) -> Result<Vec<IpAddr>, UnfitAddress> {
     let mut kept: Vec<IpAddr> = Vec::new();
     let mut refusal = None;
     for address in found {
@@ -127,7 +127,11 @@ pub(crate) fn judged(
     }
 }
 
-fn judge_one(policy: &Policy, wanted: &impl Reached, address: IpAddr) -> Result<(), Unfit> {
+fn judge_one(
+    policy: &Policy,
+    wanted: &impl HostTarget,
+    address: IpAddr,
+) -> Result<(), UnfitAddress> {
     let target = wanted.at(address);
     let verdict = target.as_ref().map(|target| target.decide(policy).verdict);
     if verdict == Some(Verdict::Allow) {
@@ -138,7 +142,7 @@ fn judge_one(policy: &Policy, wanted: &impl Reached, address: IpAddr) -> Result<
         && let Some(target) = wanted.at(inside)
         && target.decide(policy).verdict == Verdict::Deny
     {
-        return Err(Unfit {
+        return Err(UnfitAddress {
             kind: ErrorKind::DeniedByRule,
             why: format!("it resolves to {address}, which is {inside}, which a rule denies"),
             suggestion: target.suggestion(policy).map(Box::new),
@@ -160,7 +164,7 @@ fn judge_one(policy: &Policy, wanted: &impl Reached, address: IpAddr) -> Result<
             ),
         ),
     };
-    Err(Unfit {
+    Err(UnfitAddress {
         kind,
         why,
         suggestion: target.and_then(|target| target.suggestion(policy).map(Box::new)),

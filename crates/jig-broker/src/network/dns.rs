@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct DnsQuestion {
     /// The name without its final dot, as it was spelled. Bytes that no host name has are escaped, so
     /// that no two names look alike.
     pub(crate) name: String,
@@ -32,7 +32,7 @@ pub(crate) fn write_query(id: u16, name: &str, kind: u16) -> Option<Vec<u8>> {
 
 /// What a server said to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum DnsAnswer {
     /// These addresses; none if the name has none of this type.
     Addresses(Vec<IpAddr>),
     /// There is no such name.
@@ -44,12 +44,12 @@ pub(crate) enum Said {
 }
 
 /// Reads the answer to the question with this number, name and type; `None` if it is not that.
-pub(crate) fn read_answer(message: &[u8], id: u16, name: &str, kind: u16) -> Option<Said> {
-    let header = Header::read(message)?;
+pub(crate) fn read_answer(message: &[u8], id: u16, name: &str, kind: u16) -> Option<DnsAnswer> {
+    let header = DnsHeader::read(message)?;
     if header.id != id || header.flags & ANSWER == 0 || header.flags & OPERATION != 0 {
         return None;
     }
-    let mut reader = Reader::new(message, HEADER);
+    let mut reader = DnsReader::new(message, HEADER);
     let question = (header.questions == 1).then(|| reader.question())??;
     let asked = question.kind == kind
         && question.class == INTERNET
@@ -58,21 +58,21 @@ pub(crate) fn read_answer(message: &[u8], id: u16, name: &str, kind: u16) -> Opt
         return None;
     }
     if header.flags & TRUNCATED != 0 {
-        return Some(Said::Truncated);
+        return Some(DnsAnswer::Truncated);
     }
     Some(match header.flags & CODE {
         0 => match addresses(reader, header.answers, name, kind) {
-            Some(addresses) => Said::Addresses(addresses),
-            None => Said::Failed,
+            Some(addresses) => DnsAnswer::Addresses(addresses),
+            None => DnsAnswer::Failed,
         },
-        3 => Said::NoSuchName,
-        _ => Said::Failed,
+        3 => DnsAnswer::NoSuchName,
+        _ => DnsAnswer::Failed,
     })
 }
 
 /// The addresses of the name, and of the names that it stands for. Servers put them in order; records
 /// of other names are nobody's question.
-fn addresses(mut reader: Reader<'_>, count: u16, name: &str, kind: u16) -> Option<Vec<IpAddr>> {
+fn addresses(mut reader: DnsReader<'_>, count: u16, name: &str, kind: u16) -> Option<Vec<IpAddr>> {
     let mut owner = name.to_owned();
     let mut found = Vec::new();
     for _ in 0..count {
@@ -81,7 +81,7 @@ fn addresses(mut reader: Reader<'_>, count: u16, name: &str, kind: u16) -> Optio
             continue;
         }
         if record.kind == KIND_CNAME {
-            owner = Reader::new(reader.message, record.data_at).name()?;
+            owner = DnsReader::new(reader.message, record.data_at).name()?;
         } else if record.kind == kind {
             match (kind, record.data) {
                 (KIND_A, data) => {
@@ -102,16 +102,16 @@ fn addresses(mut reader: Reader<'_>, count: u16, name: &str, kind: u16) -> Optio
     Some(found)
 }
 
-struct Header {
+struct DnsHeader {
     id: u16,
     flags: u16,
     questions: u16,
     answers: u16,
 }
 
-impl Header {
+impl DnsHeader {
     fn read(message: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(message, 0);
+        let mut reader = DnsReader::new(message, 0);
         Some(Self {
             id: reader.u16()?,
             flags: reader.u16()?,
@@ -121,7 +121,7 @@ impl Header {
     }
 }
 
-struct Record<'m> {
+struct DnsRecord<'m> {
     name: String,
     kind: u16,
     class: u16,
@@ -130,12 +130,12 @@ struct Record<'m> {
     data_at: usize,
 }
 
-struct Reader<'m> {
+struct DnsReader<'m> {
     message: &'m [u8],
     at: usize,
 }
 
-impl<'m> Reader<'m> {
+impl<'m> DnsReader<'m> {
     fn new(message: &'m [u8], at: usize) -> Self {
         Self { message, at }
     }
@@ -152,15 +152,15 @@ impl<'m> Reader<'m> {
         Some(u16::from_be_bytes(bytes))
     }
 
-    fn question(&mut self) -> Option<Question> {
-        Some(Question {
+    fn question(&mut self) -> Option<DnsQuestion> {
+        Some(DnsQuestion {
             name: self.name()?,
             kind: self.u16()?,
             class: self.u16()?,
         })
     }
 
-    fn record(&mut self) -> Option<Record<'m>> {
+    fn record(&mut self) -> Option<DnsRecord<'m>> {
         let name = self.name()?;
         let kind = self.u16()?;
         let class = self.u16()?;
@@ -168,7 +168,7 @@ impl<'m> Reader<'m> {
         let length = usize::from(self.u16()?);
         let data_at = self.at;
         let data = self.take(length)?;
-        Some(Record {
+        Some(DnsRecord {
             name,
             kind,
             class,

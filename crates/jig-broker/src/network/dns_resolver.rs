@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use super::dns::{self, KIND_A, KIND_AAAA, Said};
+use super::dns::{self, DnsAnswer, KIND_A, KIND_AAAA};
 use super::resolver::Resolver;
 
 /// Asks one server for the addresses of names, over UDP and, where an answer does not fit, over TCP.
@@ -24,7 +24,7 @@ impl DnsResolver {
     }
 
     /// Both questions on their way at the same time, and repeated until they are answered.
-    fn ask_all(&self, name: &str, deadline: Instant) -> io::Result<[Option<Said>; 2]> {
+    fn ask_all(&self, name: &str, deadline: Instant) -> io::Result<[Option<DnsAnswer>; 2]> {
         let any: IpAddr = match self.server {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
             SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
@@ -62,16 +62,22 @@ impl DnsResolver {
             }
         }
         for ((kind, id), said) in asked.iter().zip(&mut said) {
-            if *said == Some(Said::Truncated) {
+            if *said == Some(DnsAnswer::Truncated) {
                 let whole = self.ask_whole(*id, name, *kind, deadline);
-                *said = Some(whole.unwrap_or(Said::Failed));
+                *said = Some(whole.unwrap_or(DnsAnswer::Failed));
             }
         }
         Ok(said)
     }
 
     /// Asks for one answer over TCP, where it may have any length.
-    fn ask_whole(&self, id: u16, name: &str, kind: u16, deadline: Instant) -> io::Result<Said> {
+    fn ask_whole(
+        &self,
+        id: u16,
+        name: &str,
+        kind: u16,
+        deadline: Instant,
+    ) -> io::Result<DnsAnswer> {
         let left = || {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -92,8 +98,8 @@ impl DnsResolver {
                 if let Some(message) = rest.get(..length) {
                     let said = dns::read_answer(message, id, name, kind);
                     return Ok(said
-                        .filter(|said| *said != Said::Truncated)
-                        .unwrap_or(Said::Failed));
+                        .filter(|said| *said != DnsAnswer::Truncated)
+                        .unwrap_or(DnsAnswer::Failed));
                 }
             }
             stream.set_read_timeout(Some(left()?))?;
@@ -113,12 +119,12 @@ impl Resolver for DnsResolver {
         let mut answered = false;
         for said in [v4, v6] {
             match said {
-                Some(Said::Addresses(addresses)) => {
+                Some(DnsAnswer::Addresses(addresses)) => {
                     answered = true;
                     found.extend(addresses);
                 }
-                Some(Said::NoSuchName) => answered = true,
-                Some(Said::Truncated | Said::Failed) | None => {}
+                Some(DnsAnswer::NoSuchName) => answered = true,
+                Some(DnsAnswer::Truncated | DnsAnswer::Failed) | None => {}
             }
         }
         match (found.is_empty(), answered) {

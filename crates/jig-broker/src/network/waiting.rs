@@ -8,7 +8,7 @@ use crate::cancel::CancelToken;
 
 /// Why nobody waits any longer.
 #[derive(Debug)]
-pub(crate) enum Stopped {
+pub(crate) enum ExchangeStop {
     /// The request was given up.
     Cancelled,
     /// The time is over.
@@ -24,7 +24,7 @@ pub(crate) fn waiting<T: Send + 'static>(
     deadline: Instant,
     cancel: &CancelToken,
     task: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Stopped> {
+) -> Result<T, ExchangeStop> {
     let (sender, receiver) = mpsc::channel();
     let giving_up = sender.clone();
     let _hook = cancel.on_cancel(move || {
@@ -35,12 +35,12 @@ pub(crate) fn waiting<T: Send + 'static>(
         let _ = sender.send(Some(task()));
     });
     if spawned.is_err() {
-        return Err(Stopped::Failed);
+        return Err(ExchangeStop::Failed);
     }
     match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(Some(value)) => Ok(value),
-        Ok(None) => Err(Stopped::Cancelled),
+        Ok(None) => Err(ExchangeStop::Cancelled),
         // The hook keeps the channel open, so a task that ends without an answer comes to this, too.
-        Err(_) => Err(Stopped::TimedOut),
+        Err(_) => Err(ExchangeStop::TimedOut),
     }
 }

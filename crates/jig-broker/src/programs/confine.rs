@@ -67,19 +67,19 @@ use camino::Utf8Path;
 use jig_files::Slot;
 use jig_proto::visible_line;
 use jig_sandbox::{
-    Containment, Enforce, Environment, Launch, Layers, Limits, Overlay, Profile, Program,
-    SpawnRequest,
+    Containment, Enforce, Launch, Layers, Overlay, ProcessLimits, Profile, Program,
+    ProgramEnvironment, SpawnRequest,
 };
 
-use crate::broker::{Broker, Inner};
+use crate::broker::{Broker, BrokerCore};
 
 #[cfg(unix)]
 pub(crate) use git::is_opened_by_preset;
-pub use intruder::{Intruder, Pending, Suspect};
+pub use intruder::{Intruder, IntruderReport, Suspect};
 pub use preset::Preset;
-pub(crate) use preset_for_path::{Places, preset_showing};
+pub(crate) use preset_for_path::{ConfinedPaths, preset_showing};
 #[cfg(unix)]
-use sweep::Watch;
+use sweep::SweepWatch;
 #[cfg(unix)]
 pub use sweep::pending;
 
@@ -96,8 +96,8 @@ pub struct ConfineSettings {
     pub presets: Vec<Preset>,
     /// Whether what toolchains download is kept below `state` for later runs. Default: yes.
     pub caches: bool,
-    /// What the tree of processes may use. Default: [`Limits::ROOMY`].
-    pub limits: Limits,
+    /// What the tree of processes may use. Default: [`ProcessLimits::ROOMY`].
+    pub limits: ProcessLimits,
     /// From where programs are started. Default: as suits the size of the host.
     pub launch: Launch,
     /// Which layers of the sandbox are used. Default: all.
@@ -127,7 +127,7 @@ impl Default for ConfineSettings {
             provided: Vec::new(),
             presets: Vec::new(),
             caches: true,
-            limits: Limits::ROOMY,
+            limits: ProcessLimits::ROOMY,
             launch: Launch::Auto,
             layers: Layers::ALL,
             home: None,
@@ -153,7 +153,7 @@ pub struct SystemAccess {
 
 /// How much of the workspace a program reaches. Not `non_exhaustive`: there is nothing between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum ProgramReach {
     /// What the policy grants: a tool that works on files itself, or a program that a tool has run.
     Workspace,
     /// Nothing but its own program: a tool that asks for every file.
@@ -184,7 +184,7 @@ pub struct FoundPreset {
 
 /// What is to be started.
 #[derive(Debug, Clone, Default)]
-pub struct Commanded {
+pub struct CommandedProgram {
     /// The program: a name, an absolute path, or a path relative to the workspace.
     pub program: OsString,
     /// The words of the command that stand there literally, none that came out of a template. Those that
@@ -215,7 +215,7 @@ pub struct Confined {
     /// What it may reach.
     pub profile: Arc<Profile>,
     /// Its whole environment.
-    pub env: Environment,
+    pub env: ProgramEnvironment,
     /// What to start.
     pub program: Program,
     /// Where to start it: the workspace, if it can see anything of it, else its home.
@@ -229,13 +229,13 @@ pub struct Confined {
     pub found: Vec<FoundPreset>,
     /// Programs that have to be found by these names, or the program would not start: what `env` runs.
     pub(crate) interpreters: Vec<(OsString, PathBuf)>,
-    limits: Limits,
+    limits: ProcessLimits,
     launch: Launch,
     observe: bool,
     /// Keeps others from the caches of this program.
     _slot: Option<Slot>,
     #[cfg(unix)]
-    watch: Option<Watch>,
+    watch: Option<SweepWatch>,
 }
 
 impl Confined {
@@ -275,7 +275,11 @@ impl Confined {
     /// with `finish` at its end.
     pub fn look_meanwhile(&self) -> Vec<Intruder> {
         #[cfg(unix)]
-        return self.watch.as_ref().map(Watch::look).unwrap_or_default();
+        return self
+            .watch
+            .as_ref()
+            .map(SweepWatch::look)
+            .unwrap_or_default();
         #[cfg(not(unix))]
         Vec::new()
     }
@@ -298,7 +302,7 @@ impl Confined {
 
     #[cfg(unix)]
     fn look(&mut self) -> Vec<Intruder> {
-        self.watch.take().map(Watch::end).unwrap_or_default()
+        self.watch.take().map(SweepWatch::end).unwrap_or_default()
     }
 
     #[cfg(not(unix))]
@@ -325,20 +329,20 @@ impl Broker {
     /// workspace cannot be looked at.
     pub fn confine(
         &self,
-        command: &Commanded,
+        command: &CommandedProgram,
         root: &Utf8Path,
-        reach: Reach,
+        reach: ProgramReach,
     ) -> Result<Confined, ConfineError> {
         self.inner.confine(command, root, reach)
     }
 }
 
-impl Inner {
+impl BrokerCore {
     pub(crate) fn confine(
         &self,
-        command: &Commanded,
+        command: &CommandedProgram,
         root: &Utf8Path,
-        reach: Reach,
+        reach: ProgramReach,
     ) -> Result<Confined, ConfineError> {
         let settings = self.process.confine.as_ref();
         let settings = settings.ok_or(ConfineError::NoSettings)?;

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use jig_policy::Program;
+use jig_policy::CommandProgram;
 use jig_sandbox::{
     DOOR, Enforce, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights, RuleSource,
     shim,
@@ -52,8 +52,8 @@ impl Broker {
         let mut names: BTreeSet<&str> = rules
             .iter()
             .filter_map(|rule| match rule.program() {
-                Program::Name(name) => Some(name.as_str()),
-                Program::File(_) => None,
+                CommandProgram::Name(name) => Some(name.as_str()),
+                CommandProgram::File(_) => None,
             })
             .collect();
         let directory = Path::new(BIN);

@@ -1,4 +1,4 @@
-//! Explains what a confined program was refused, and how to allow it: [`Inner::explained`].
+//! Explains what a confined program was refused, and how to allow it: [`BrokerCore::explained`].
 //!
 //! The kernel tells a program that something failed, and tells nobody why. What the program asked for was
 //! seen, and what its profile gives is known: what is between the two was refused. What it asked for and
@@ -41,7 +41,7 @@ use jig_proto::visible_line_to;
 use jig_sandbox::Observation;
 
 use crate::audit::{AuditDecision, AuditEntry};
-use crate::broker::{Broker, Inner};
+use crate::broker::{Broker, BrokerCore};
 use crate::programs::confine::Confined;
 use crate::programs::gateway::{LOOK_UP, lookup_refused};
 
@@ -57,10 +57,10 @@ mod tests;
 /// What a program made in the directories that are its own, so far as it was seen: whatever the host has at the
 /// same paths, it is not what the program finds there.
 #[derive(Debug, Default)]
-pub struct Made(HashSet<PathBuf>);
+pub struct MadePaths(HashSet<PathBuf>);
 
 #[cfg(unix)]
-impl Made {
+impl MadePaths {
     fn contains(&self, path: &std::path::Path) -> bool {
         self.0.contains(path)
     }
@@ -77,12 +77,12 @@ impl Made {
 /// The words of a program: the last ones that it said, and those that it was started with, which may tell the port of
 /// a host.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Words<'a> {
+pub(crate) struct ProgramWords<'a> {
     pub(crate) said: &'a str,
     pub(crate) command: &'a str,
 }
 
-impl Words<'_> {
+impl ProgramWords<'_> {
     /// The port that the words name with a host, unless a rule on the host covers it anyway.
     #[cfg(unix)]
     fn port_of(&self, host: &str) -> Option<u16> {
@@ -105,7 +105,7 @@ impl Broker {
     }
 }
 
-impl Inner {
+impl BrokerCore {
     /// What an observed program was refused, as far as its sandbox tells: what it wanted and its profile
     /// does not give. The most telling come first; at most [`MAX_DENIALS`] are told.
     ///
@@ -116,7 +116,7 @@ impl Inner {
         observation: &Observation,
         confined: &Confined,
         root: &Utf8Path,
-        made: &mut Made,
+        made: &mut MadePaths,
     ) -> Vec<Denial> {
         let denials = self.explain(observation, confined, root, made).into_iter();
         denials.map(|denial| self.clean(denial)).collect()
@@ -128,9 +128,9 @@ impl Inner {
         observation: &Observation,
         confined: &Confined,
         root: &Utf8Path,
-        made: &mut Made,
+        made: &mut MadePaths,
     ) -> Vec<Denial> {
-        let Some(around) = context::Around::of(self, confined, root) else {
+        let Some(around) = context::RunSurroundings::of(self, confined, root) else {
             return Vec::new();
         };
         let missing = missing::find(&around, observation, made);
@@ -148,12 +148,12 @@ impl Inner {
     #[cfg(unix)]
     pub(crate) fn guessed(
         &self,
-        words: Words<'_>,
+        words: ProgramWords<'_>,
         confined: &Confined,
         root: &Utf8Path,
         known: &[Denial],
     ) -> Vec<Denial> {
-        let Some(around) = context::Around::of(self, confined, root) else {
+        let Some(around) = context::RunSurroundings::of(self, confined, root) else {
             return Vec::new();
         };
         let guesses = guesses::of(&around, confined, words);
@@ -179,7 +179,7 @@ impl Inner {
     #[cfg(not(unix))]
     pub(crate) fn guessed(
         &self,
-        _: Words<'_>,
+        _: ProgramWords<'_>,
         _: &Confined,
         _: &Utf8Path,
         _: &[Denial],
@@ -188,12 +188,18 @@ impl Inner {
     }
 
     #[cfg(not(unix))]
-    fn explain(&self, _: &Observation, _: &Confined, _: &Utf8Path, _: &mut Made) -> Vec<Denial> {
+    fn explain(
+        &self,
+        _: &Observation,
+        _: &Confined,
+        _: &Utf8Path,
+        _: &mut MadePaths,
+    ) -> Vec<Denial> {
         Vec::new()
     }
 
     /// Names the port in the rules that are offered for hosts which a program looked up, where its words tell it.
-    pub(crate) fn name_ports(&self, denials: &mut [Denial], words: Words<'_>) {
+    pub(crate) fn name_ports(&self, denials: &mut [Denial], words: ProgramWords<'_>) {
         let lookups = denials.iter_mut();
         for denial in lookups.filter(|denial| denial.operation == LOOK_UP) {
             let port = words.port_of(&denial.target);
@@ -255,9 +261,9 @@ impl Inner {
 /// What is to be said of things that were not given.
 #[cfg(unix)]
 fn told_of(
-    around: &context::Around<'_>,
-    missing: Vec<missing::Missing>,
-) -> Vec<(missing::Weight, Denial)> {
+    around: &context::RunSurroundings<'_>,
+    missing: Vec<missing::MissingAccess>,
+) -> Vec<(missing::MissingWeight, Denial)> {
     let mut missing = missing::grouped(around, missing, MAX_DENIALS);
     // To find out what would help takes a while, so that is done only for what is told.
     missing.sort_by_key(|one| one.weight);
@@ -265,10 +271,10 @@ fn told_of(
     let mut told = Vec::new();
     for one in missing {
         let denial = match &one.at {
-            missing::At::Workspace(path) => workspace_denial::denial(around, &one, path),
-            missing::At::Host(path) => host_denial::denial(around, &one, path),
-            missing::At::Program(name, path) => host_denial::program(around, name, path),
-            missing::At::Socket(path) => host_denial::socket(around, path),
+            missing::MissingPlace::Workspace(path) => workspace_denial::denial(around, &one, path),
+            missing::MissingPlace::Host(path) => host_denial::denial(around, &one, path),
+            missing::MissingPlace::Program(name, path) => host_denial::program(around, name, path),
+            missing::MissingPlace::Socket(path) => host_denial::socket(around, path),
         };
         let count = one.count;
         told.push((one.weight, Denial { count, ..denial }));
@@ -278,7 +284,7 @@ fn told_of(
 
 /// The most telling first, each once.
 #[cfg(unix)]
-fn in_order(mut told: Vec<(missing::Weight, Denial)>) -> Vec<Denial> {
+fn in_order(mut told: Vec<(missing::MissingWeight, Denial)>) -> Vec<Denial> {
     told.sort_by_key(|(weight, _)| *weight);
     let mut denials: Vec<Denial> = Vec::new();
     for (_, denial) in told {

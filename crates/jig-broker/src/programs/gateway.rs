@@ -37,13 +37,15 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use jig_proto::Denial;
-use jig_sandbox::{GatewaySockets, Interest, Observation, Ready, SeenTarget, Waker, poll};
+use jig_sandbox::{
+    GatewaySockets, Interest, Observation, ObservedTarget, ReadyInterests, Waker, poll,
+};
 use rustix::process::Resource;
 
 use self::denials::Denials;
 pub(crate) use self::denials::{LOOK_UP, lookup_refused};
-use self::names::{Names, Plan};
-use crate::broker::Inner;
+use self::names::{AddressPlan, GatewayNames};
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 
 /// Serves the connections of one confined program.
@@ -51,23 +53,27 @@ use crate::cancel::CancelToken;
 /// Dropping it ends all connections and waits until they have ended.
 #[derive(Debug)]
 pub struct Gateway {
-    shared: Arc<Shared>,
+    shared: Arc<GatewayState>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Gateway {
-    fn open(inner: &Arc<Inner>, sockets: GatewaySockets, plan: Plan) -> io::Result<Self> {
+    fn open(
+        inner: &Arc<BrokerCore>,
+        sockets: GatewaySockets,
+        plan: AddressPlan,
+    ) -> io::Result<Self> {
         let mut sources = Vec::new();
         for lookup in sockets.lookups {
             let socket = UdpSocket::from(lookup);
             socket.set_nonblocking(true)?;
-            sources.push(Source::Lookups(socket));
+            sources.push(GatewayListener::Lookups(socket));
         }
         let ports = sockets.listeners.iter().map(|(port, _)| *port).collect();
         for (port, listener) in sockets.listeners {
             let listener = TcpListener::from(listener);
             listener.set_nonblocking(true)?;
-            sources.push(Source::Connections(port, listener));
+            sources.push(GatewayListener::Connections(port, listener));
         }
         let mut groups = Vec::new();
         while !sources.is_empty() {
@@ -76,9 +82,9 @@ impl Gateway {
         }
         let stopped = Waker::new()?;
         let stop = CancelToken::new();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(GatewayState {
             inner: Arc::clone(inner),
-            names: Names::new(plan),
+            names: GatewayNames::new(plan),
             denials: Denials::default(),
             refused: Waker::new()?,
             ports,
@@ -104,8 +110,8 @@ impl Gateway {
     }
 
     /// Serves the sockets of a program until this is closed or dropped.
-    pub(crate) fn serve(inner: &Arc<Inner>, sockets: GatewaySockets) -> io::Result<Self> {
-        let plan = Plan::of(&sockets);
+    pub(crate) fn serve(inner: &Arc<BrokerCore>, sockets: GatewaySockets) -> io::Result<Self> {
+        let plan = AddressPlan::of(&sockets);
         Self::open(inner, sockets, plan)
     }
 
@@ -145,7 +151,7 @@ impl Gateway {
 
     fn tell_unserved(&self, observation: &Observation) {
         for seen in &observation.seen {
-            if let SeenTarget::Address(address) = &seen.target {
+            if let ObservedTarget::Address(address) = &seen.target {
                 connection::tell_unserved(&self.shared, *address, seen.count);
             }
         }
@@ -175,7 +181,7 @@ impl Drop for Gateway {
 /// What a gateway refuses, told as it happens: by [`Gateway::refusals`]. One reader of a gateway has it.
 #[derive(Debug)]
 pub struct Refusals {
-    shared: Arc<Shared>,
+    shared: Arc<GatewayState>,
     /// The targets that were told.
     told: Vec<String>,
 }
@@ -203,9 +209,9 @@ impl Refusals {
 
 /// What all threads of a gateway know.
 #[derive(Debug)]
-struct Shared {
-    inner: Arc<Inner>,
-    names: Names,
+struct GatewayState {
+    inner: Arc<BrokerCore>,
+    names: GatewayNames,
     denials: Denials,
     /// Woken when something is refused that was not refused before.
     refused: Waker,
@@ -224,27 +230,27 @@ struct Shared {
     stopped: Waker,
 }
 
-impl Shared {
+impl GatewayState {
     fn open(&self) -> MutexGuard<'_, usize> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A place for one more connection.
-    fn place(self: &Arc<Self>) -> Option<Place> {
+    fn place(self: &Arc<Self>) -> Option<OpenConnection> {
         let mut open = self.open();
         if *open >= self.limit {
             return None;
         }
         *open += 1;
-        Some(Place(Arc::clone(self)))
+        Some(OpenConnection(Arc::clone(self)))
     }
 }
 
 /// Held by a connection as long as it is there.
 #[derive(Debug)]
-struct Place(Arc<Shared>);
+struct OpenConnection(Arc<GatewayState>);
 
-impl Drop for Place {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
         let mut open = self.0.open();
         *open -= 1;
@@ -260,14 +266,14 @@ impl Drop for Place {
 
 /// Where something arrives.
 #[derive(Debug)]
-enum Source {
+enum GatewayListener {
     Lookups(UdpSocket),
     Connections(u16, TcpListener),
 }
 
 /// Serves sources until the gateway is closed. While there is no room for connections they wait where the
 /// kernel keeps them; lookups go on.
-fn serve(shared: &Arc<Shared>, sources: &[Source], room: &Waker) {
+fn serve(shared: &Arc<GatewayState>, sources: &[GatewayListener], room: &Waker) {
     while !shared.stop.is_cancelled() {
         room.clear();
         let is_full = *shared.open() >= shared.limit;
@@ -275,9 +281,11 @@ fn serve(shared: &Arc<Shared>, sources: &[Source], room: &Waker) {
         let mut waiting = Vec::with_capacity(sources.len());
         for source in sources {
             match source {
-                Source::Lookups(socket) => interests.push(Interest::Readable(socket.as_fd())),
-                Source::Connections(..) if is_full => continue,
-                Source::Connections(_, listener) => {
+                GatewayListener::Lookups(socket) => {
+                    interests.push(Interest::Readable(socket.as_fd()))
+                }
+                GatewayListener::Connections(..) if is_full => continue,
+                GatewayListener::Connections(_, listener) => {
                     interests.push(Interest::Readable(listener.as_fd()));
                 }
             }
@@ -294,15 +302,15 @@ fn serve(shared: &Arc<Shared>, sources: &[Source], room: &Waker) {
                 continue;
             }
             match source {
-                Source::Lookups(socket) => lookup::serve_datagrams(shared, socket),
-                Source::Connections(port, listener) => accept(shared, *port, listener),
+                GatewayListener::Lookups(socket) => lookup::serve_datagrams(shared, socket),
+                GatewayListener::Connections(port, listener) => accept(shared, *port, listener),
             }
         }
     }
 }
 
 /// Takes one connection and serves it on a thread of its own.
-fn accept(shared: &Arc<Shared>, port: u16, listener: &TcpListener) {
+fn accept(shared: &Arc<GatewayState>, port: u16, listener: &TcpListener) {
     let Some(place) = shared.place() else {
         return;
     };
@@ -345,7 +353,7 @@ const MIN_CONNECTIONS: usize = 16;
 const MAX_CONNECTIONS: usize = 128;
 
 /// How many sources a thread waits for, besides its two wakers.
-const MAX_SOURCES: usize = Ready::MOST - 2;
+const MAX_SOURCES: usize = ReadyInterests::MOST - 2;
 
 /// How long accepting rests when the host has no descriptors left.
 const PAUSE: Duration = Duration::from_millis(100);

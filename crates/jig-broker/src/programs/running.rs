@@ -14,14 +14,14 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::Denial;
 use jig_sandbox::{
-    Child, Descriptor, Enforce, Enforcement, Limit, Limits, Network, Observation, Observer,
-    PROXY_PORT, Profile, SpawnError, SpawnRequest, Status, Tier, spawn,
+    Child, Descriptor, Enforce, Enforcement, Network, Observation, Observer, PROXY_PORT,
+    ProcessLimit, ProcessLimits, Profile, SpawnError, SpawnRequest, Status, Tier, spawn,
 };
 
-use crate::broker::{Broker, Inner};
+use crate::broker::{Broker, BrokerCore};
 use crate::programs::confine::{Confined, Intruder};
 use crate::programs::door::Door;
-use crate::programs::explain::{self, Made, Words};
+use crate::programs::explain::{self, MadePaths, ProgramWords};
 use crate::programs::gateway::{Gateway, Refusals};
 
 /// A program that is about to start.
@@ -61,12 +61,12 @@ pub struct RunningProgram {
     root: Utf8PathBuf,
     /// The words that it was started with, for what is told of its refusals.
     command: String,
-    limits: Limits,
+    limits: ProcessLimits,
     unobserved: Option<String>,
     kept: Option<Box<dyn Any + Send + Sync>>,
     /// The denials that were told, and are in the log, while it ran.
     told: Vec<Denial>,
-    inner: Arc<Inner>,
+    inner: Arc<BrokerCore>,
 }
 
 /// The news of a program that still runs.
@@ -102,7 +102,7 @@ pub struct ProgramEnd {
     /// The files that it left where nothing may come into being.
     pub intruders: Vec<Intruder>,
     /// The limits that it reached.
-    pub reached: Vec<Limit>,
+    pub reached: Vec<ProcessLimit>,
     /// The names of processes that were still running when the program had ended by itself.
     pub left_behind: Vec<String>,
     /// Its requests to the kernel, as far as nobody took them before.
@@ -112,7 +112,7 @@ pub struct ProgramEnd {
 /// Why a program was not started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ProgramError {
+pub enum ProgramStartError {
     /// The sandbox did not start it.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
@@ -166,19 +166,19 @@ impl Broker {
     /// # Errors
     ///
     /// If the sandbox cannot hold it to its rules, or if it cannot be started or served.
-    pub fn start(&self, start: ProgramStart) -> Result<RunningProgram, ProgramError> {
+    pub fn start(&self, start: ProgramStart) -> Result<RunningProgram, ProgramStartError> {
         RunningProgram::start(&self.inner, start, |listener, root| {
             Door::open(self.clone(), listener, root)
         })
     }
 }
 
-impl Inner {
+impl BrokerCore {
     /// Starts a program that a tool has run. It has no door: it was asked for at one.
     pub(crate) fn start(
         self: &Arc<Self>,
         start: ProgramStart,
-    ) -> Result<RunningProgram, ProgramError> {
+    ) -> Result<RunningProgram, ProgramStartError> {
         RunningProgram::start(self, start, |_, _| Err(io::ErrorKind::Unsupported.into()))
     }
 }
@@ -191,10 +191,10 @@ impl RunningProgram {
         reason = "every other start of a program under a policy comes here"
     )]
     fn start(
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         start: ProgramStart,
         open_door: impl FnOnce(Descriptor, &Utf8Path) -> io::Result<Door>,
-    ) -> Result<Self, ProgramError> {
+    ) -> Result<Self, ProgramStartError> {
         let ProgramStart {
             request,
             kept,
@@ -215,10 +215,10 @@ impl RunningProgram {
         );
         let door = child.door.take();
         let door = door.map(|listener| open_door(listener, &root));
-        let door = door.transpose().map_err(ProgramError::Door)?;
+        let door = door.transpose().map_err(ProgramStartError::Door)?;
         let gateway = child.gateway.take();
         let gateway = gateway.map(|sockets| Gateway::serve(inner, sockets));
-        let gateway = gateway.transpose().map_err(ProgramError::Network)?;
+        let gateway = gateway.transpose().map_err(ProgramStartError::Network)?;
         Ok(Self {
             streams: ProgramStreams {
                 stdin: child.stdin.take(),
@@ -246,7 +246,7 @@ impl RunningProgram {
     }
 
     /// The limits that it runs under.
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &ProcessLimits {
         &self.limits
     }
 
@@ -315,7 +315,7 @@ impl RunningProgram {
     }
 
     /// What the sandbox refused of what was seen; `made` are the files that it has made in the parts before.
-    pub fn explain(&self, observation: &Observation, made: &mut Made) -> Vec<Denial> {
+    pub fn explain(&self, observation: &Observation, made: &mut MadePaths) -> Vec<Denial> {
         let confined = self.confined.as_ref();
         confined.map_or_else(Vec::new, |confined| {
             let inner = &self.inner;
@@ -349,8 +349,8 @@ impl RunningProgram {
         guessed
     }
 
-    fn words<'a>(&'a self, said: &'a str) -> Words<'a> {
-        Words {
+    fn words<'a>(&'a self, said: &'a str) -> ProgramWords<'a> {
+        ProgramWords {
             said,
             command: &self.command,
         }
@@ -415,9 +415,9 @@ impl RunningProgram {
             (ProgramEnding::Learned, _) | (ProgramEnding::Failed { .. }, None) => {}
             (ProgramEnding::Failed { said }, Some(confined)) => {
                 let command = &command;
-                let words = Words { said, command };
+                let words = ProgramWords { said, command };
                 inner.name_ports(&mut end.denials, words);
-                let (seen, made) = (&end.observation, &mut Made::default());
+                let (seen, made) = (&end.observation, &mut MadePaths::default());
                 let explained = match is_observed {
                     true => inner.explained(seen, confined, &root, made),
                     false => inner.guessed(words, confined, &root, &end.denials),
@@ -467,7 +467,7 @@ impl ProgramNews {
 
 impl ProgramEnd {
     /// The denials of the limits that the program reached; `limits` are those that it ran under.
-    pub(crate) fn limits(&self, inner: &Inner, limits: &Limits) -> Vec<Denial> {
+    pub(crate) fn limits(&self, inner: &BrokerCore, limits: &ProcessLimits) -> Vec<Denial> {
         let reached = self.reached.iter();
         reached
             .map(|limit| explain::of_tree(&inner.table, *limit, limits.height(*limit).unwrap_or(0)))

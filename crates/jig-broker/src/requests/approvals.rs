@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jig_policy::{CommandTarget, EnvTarget, FileTarget, MoveTarget, NetTarget, Resource, Target};
+use jig_policy::{CommandTarget, EnvTarget, FileTarget, MoveTarget, NetTarget, RuleKind, Target};
 
 /// What a person has allowed for the rest of a turn.
 ///
@@ -41,13 +41,13 @@ impl Approvals {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ApprovalKey {
     tool: String,
-    resource: Resource,
+    resource: RuleKind,
     operation: &'static str,
     target: String,
 }
 
 impl ApprovalKey {
-    pub(crate) fn of(tool: &str, target: &impl Asked) -> Self {
+    pub(crate) fn of(tool: &str, target: &impl ApprovableTarget) -> Self {
         Self {
             tool: tool.to_owned(),
             resource: target.resource(),
@@ -58,7 +58,7 @@ impl ApprovalKey {
 }
 
 /// A target as people and logs see it.
-pub(crate) trait Asked: Target {
+pub(crate) trait ApprovableTarget: Target {
     /// What an approval for the turn covers. Two targets with the same text are one to whoever
     /// approves.
     fn remembered_as(&self) -> String {
@@ -71,9 +71,9 @@ pub(crate) trait Asked: Target {
     }
 }
 
-impl Asked for FileTarget {}
+impl ApprovableTarget for FileTarget {}
 
-impl Asked for MoveTarget {
+impl ApprovableTarget for MoveTarget {
     fn remembered_as(&self) -> String {
         format!(
             "{}\0{}\0{}",
@@ -84,9 +84,9 @@ impl Asked for MoveTarget {
     }
 }
 
-impl Asked for EnvTarget {}
+impl ApprovableTarget for EnvTarget {}
 
-impl Asked for CommandTarget {
+impl ApprovableTarget for CommandTarget {
     fn remembered_as(&self) -> String {
         let mut key = self.program.to_string();
         for arg in &self.args {
@@ -97,7 +97,7 @@ impl Asked for CommandTarget {
     }
 }
 
-impl Asked for NetTarget {
+impl ApprovableTarget for NetTarget {
     fn remembered_as(&self) -> String {
         format!("{}://{}:{}", self.scheme(), self.host(), self.port())
     }

@@ -17,68 +17,70 @@ mod replies;
 mod scrubbed_copies;
 mod search;
 
-use jig_files::Kind;
-use jig_files::{ContentHash, Edit, FilesError, Place, WriteOptions};
-use jig_policy::{Capability, FileTarget, Resolved, Verdict};
+use jig_files::PlaceKind;
+use jig_files::{ContentHash, FileEdit, FilesError, Place, WriteOptions};
+use jig_policy::{Capability, FileTarget, ResolvedPath, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{
     ErrorReply, FsAppend, FsDelete, FsListDir, FsPatch, FsPath, FsRead, FsRename, FsWrite, Method,
-    Request,
+    VfsRequest,
 };
 
 pub(crate) use error::reply as error_reply;
-use grant::{Granted, GrantedMove};
+use grant::{GrantedMove, GrantedPlace};
 pub(crate) use job::FsJob;
-use job::{Change, Deletion, Range, Rename, Replacement};
-pub use names::Look;
+use job::{Deletion, FileMove, FileRange, FileReplacement, PermittedPatch};
+pub use names::PathStat;
 pub(crate) use names::{MoveWanted, NameAct, NameWanted};
-pub use open::Open;
 pub(crate) use open::OpenJob;
+pub use open::OpenRequest;
 pub use open_file::OpenFile;
 pub(crate) use path::wire_path;
-pub use replies::Listed;
+pub use replies::ListedName;
 pub(crate) use replies::payload;
-pub(crate) use scrubbed_copies::Copies;
+pub(crate) use scrubbed_copies::CopiedBytes;
 
 use crate::requests::judge::Judge;
 
-type Judgement<T> = Result<Option<T>, ErrorReply>;
+type FsJudgement<T> = Result<Option<T>, ErrorReply>;
 
 /// Judges a request on files.
-pub(crate) fn judge(judge: &mut Judge<'_>, request: &Request<'_>) -> Judgement<FsJob> {
+pub(crate) fn judge(judge: &mut Judge<'_>, request: &VfsRequest<'_>) -> FsJudgement<FsJob> {
     match request {
-        Request::FsRead(read) => judge_read(judge, read),
-        Request::FsWrite(write) => judge_write(judge, write),
-        Request::FsAppend(append) => judge_append(judge, append),
-        Request::FsPatch(patch) => judge_patch(judge, patch),
-        Request::FsExists(path) => judge_look(judge, path, Method::FsExists),
-        Request::FsMetadata(path) => judge_look(judge, path, Method::FsMetadata),
-        Request::FsListDir(list) => judge_list(judge, list),
-        Request::FsMkdir(path) => judge_mkdir(judge, path),
-        Request::FsDelete(delete) => judge_delete(judge, delete),
-        Request::FsRename(rename) => judge_rename(judge, rename),
-        Request::FsGrep(grep) => search::judge_grep(judge, grep),
-        Request::HttpGet(_)
-        | Request::HttpPost(_)
-        | Request::ProcessRun(_)
-        | Request::ProcessStart(_)
-        | Request::ProcessRead(_)
-        | Request::ProcessWrite(_)
-        | Request::ProcessStop(_) => Err(ErrorReply::internal("a request went to the wrong place")),
+        VfsRequest::FsRead(read) => judge_read(judge, read),
+        VfsRequest::FsWrite(write) => judge_write(judge, write),
+        VfsRequest::FsAppend(append) => judge_append(judge, append),
+        VfsRequest::FsPatch(patch) => judge_patch(judge, patch),
+        VfsRequest::FsExists(path) => judge_look(judge, path, Method::FsExists),
+        VfsRequest::FsMetadata(path) => judge_look(judge, path, Method::FsMetadata),
+        VfsRequest::FsListDir(list) => judge_list(judge, list),
+        VfsRequest::FsMkdir(path) => judge_mkdir(judge, path),
+        VfsRequest::FsDelete(delete) => judge_delete(judge, delete),
+        VfsRequest::FsRename(rename) => judge_rename(judge, rename),
+        VfsRequest::FsGrep(grep) => search::judge_grep(judge, grep),
+        VfsRequest::HttpGet(_)
+        | VfsRequest::HttpPost(_)
+        | VfsRequest::ProcessRun(_)
+        | VfsRequest::ProcessStart(_)
+        | VfsRequest::ProcessRead(_)
+        | VfsRequest::ProcessWrite(_)
+        | VfsRequest::ProcessStop(_) => {
+            Err(ErrorReply::internal("a request went to the wrong place"))
+        }
     }
 }
 
-fn judge_read(judge: &mut Judge<'_>, read: &FsRead<'_>) -> Judgement<FsJob> {
+fn judge_read(judge: &mut Judge<'_>, read: &FsRead<'_>) -> FsJudgement<FsJob> {
     let at = granted(
         judge,
         &read.path,
         Method::FsRead,
         &[Capability::Read],
-        Last::Follow,
+        FinalLink::Follow,
     )?;
     let range = match (read.offset, read.length) {
         (None, None) => None,
-        (offset, length) => Some(Range {
+        (offset, length) => Some(FileRange {
             offset: offset.unwrap_or(0),
             length,
         }),
@@ -87,7 +89,7 @@ fn judge_read(judge: &mut Judge<'_>, read: &FsRead<'_>) -> Judgement<FsJob> {
     Ok(at.map(|at| FsJob::Read { at, range, fd }))
 }
 
-fn judge_write(judge: &mut Judge<'_>, write: &FsWrite<'_>) -> Judgement<FsJob> {
+fn judge_write(judge: &mut Judge<'_>, write: &FsWrite<'_>) -> FsJudgement<FsJob> {
     let options = WriteOptions {
         exclusive: write.exclusive,
         if_match: if_match(write.if_match.as_deref(), &write.path)?,
@@ -96,7 +98,7 @@ fn judge_write(judge: &mut Judge<'_>, write: &FsWrite<'_>) -> Judgement<FsJob> {
     let Some(at) = change(judge, &write.path, Method::FsWrite)? else {
         return Ok(None);
     };
-    Ok(Some(FsJob::Replace(Replacement {
+    Ok(Some(FsJob::Replace(FileReplacement {
         at,
         content: write.content.as_bytes().to_vec(),
         options,
@@ -105,7 +107,7 @@ fn judge_write(judge: &mut Judge<'_>, write: &FsWrite<'_>) -> Judgement<FsJob> {
     })))
 }
 
-fn judge_append(judge: &mut Judge<'_>, append: &FsAppend<'_>) -> Judgement<FsJob> {
+fn judge_append(judge: &mut Judge<'_>, append: &FsAppend<'_>) -> FsJudgement<FsJob> {
     let options = WriteOptions {
         if_match: if_match(append.if_match.as_deref(), &append.path)?,
         ..WriteOptions::default()
@@ -113,7 +115,7 @@ fn judge_append(judge: &mut Judge<'_>, append: &FsAppend<'_>) -> Judgement<FsJob
     let Some(at) = change(judge, &append.path, Method::FsAppend)? else {
         return Ok(None);
     };
-    Ok(Some(FsJob::Replace(Replacement {
+    Ok(Some(FsJob::Replace(FileReplacement {
         at,
         content: append.content.as_bytes().to_vec(),
         options,
@@ -123,14 +125,14 @@ fn judge_append(judge: &mut Judge<'_>, append: &FsAppend<'_>) -> Judgement<FsJob
 }
 
 /// `update` where something stands, `create` where nothing does.
-fn change(judge: &mut Judge<'_>, text: &str, method: Method) -> Judgement<Granted> {
+fn change(judge: &mut Judge<'_>, text: &str, method: Method) -> FsJudgement<GrantedPlace> {
     let path = wire_path(method, text)?;
     let place = match judge.inner.files.locate(&path) {
         Ok(place) => place,
         Err(error) => return Err(unlocated(judge, &path, text, Capability::Update, error)),
     };
     let wanted = changing(judge, &place);
-    Granted::judge(judge, place, text, &[wanted])
+    GrantedPlace::judge(judge, place, text, &[wanted])
 }
 
 /// What writing a place takes: `update` where something stands, `create` where nothing does.
@@ -154,20 +156,26 @@ fn changing(judge: &Judge<'_>, place: &Place) -> Capability {
 }
 
 /// The answers of a patch tell what is in the file, so it needs `read` as well.
-fn judge_patch(judge: &mut Judge<'_>, patch: &FsPatch<'_>) -> Judgement<FsJob> {
+fn judge_patch(judge: &mut Judge<'_>, patch: &FsPatch<'_>) -> FsJudgement<FsJob> {
     let options = WriteOptions {
         if_match: if_match(patch.if_match.as_deref(), &patch.path)?,
         ..WriteOptions::default()
     };
     let wanted = [Capability::Update, Capability::Read];
-    let at = granted(judge, &patch.path, Method::FsPatch, &wanted, Last::Follow)?;
-    let edits = patch.edits.iter().map(|edit| Edit::Text {
+    let at = granted(
+        judge,
+        &patch.path,
+        Method::FsPatch,
+        &wanted,
+        FinalLink::Follow,
+    )?;
+    let edits = patch.edits.iter().map(|edit| FileEdit::Text {
         find: edit.old.as_bytes().to_vec(),
         with: edit.new.as_bytes().to_vec(),
         all: edit.all,
     });
     Ok(at.map(|at| {
-        FsJob::Patch(Change {
+        FsJob::Patch(PermittedPatch {
             at,
             edits: edits.collect(),
             options,
@@ -175,21 +183,27 @@ fn judge_patch(judge: &mut Judge<'_>, patch: &FsPatch<'_>) -> Judgement<FsJob> {
     }))
 }
 
-fn judge_look(judge: &mut Judge<'_>, path: &FsPath<'_>, method: Method) -> Judgement<FsJob> {
-    let at = granted(judge, &path.path, method, &[Capability::Read], Last::Follow)?;
+fn judge_look(judge: &mut Judge<'_>, path: &FsPath<'_>, method: Method) -> FsJudgement<FsJob> {
+    let at = granted(
+        judge,
+        &path.path,
+        method,
+        &[Capability::Read],
+        FinalLink::Follow,
+    )?;
     Ok(at.map(|at| match method {
         Method::FsExists => FsJob::Exists { at },
         _ => FsJob::Metadata { at },
     }))
 }
 
-fn judge_list(judge: &mut Judge<'_>, list: &FsListDir<'_>) -> Judgement<FsJob> {
+fn judge_list(judge: &mut Judge<'_>, list: &FsListDir<'_>) -> FsJudgement<FsJob> {
     let at = granted(
         judge,
         &list.path,
         Method::FsListDir,
         &[Capability::Read],
-        Last::Follow,
+        FinalLink::Follow,
     )?;
     Ok(at.map(|at| FsJob::List {
         at,
@@ -198,21 +212,27 @@ fn judge_list(judge: &mut Judge<'_>, list: &FsListDir<'_>) -> Judgement<FsJob> {
     }))
 }
 
-fn judge_mkdir(judge: &mut Judge<'_>, path: &FsPath<'_>) -> Judgement<FsJob> {
+fn judge_mkdir(judge: &mut Judge<'_>, path: &FsPath<'_>) -> FsJudgement<FsJob> {
     let at = granted(
         judge,
         &path.path,
         Method::FsMkdir,
         &[Capability::Create],
-        Last::Follow,
+        FinalLink::Follow,
     )?;
     Ok(at.map(|at| FsJob::MakeDir { at, parents: true }))
 }
 
-fn judge_delete(judge: &mut Judge<'_>, delete: &FsDelete<'_>) -> Judgement<FsJob> {
+fn judge_delete(judge: &mut Judge<'_>, delete: &FsDelete<'_>) -> FsJudgement<FsJob> {
     let if_match = if_match(delete.if_match.as_deref(), &delete.path)?;
     let wanted = [Capability::Delete];
-    let at = granted(judge, &delete.path, Method::FsDelete, &wanted, Last::Itself)?;
+    let at = granted(
+        judge,
+        &delete.path,
+        Method::FsDelete,
+        &wanted,
+        FinalLink::Itself,
+    )?;
     let Some(at) = at else {
         return Ok(None);
     };
@@ -225,10 +245,10 @@ fn judge_delete(judge: &mut Judge<'_>, delete: &FsDelete<'_>) -> Judgement<FsJob
     })))
 }
 
-fn judge_rename(judge: &mut Judge<'_>, rename: &FsRename<'_>) -> Judgement<FsJob> {
+fn judge_rename(judge: &mut Judge<'_>, rename: &FsRename<'_>) -> FsJudgement<FsJob> {
     let moved = judge_move(judge, &rename.from, &rename.to)?;
     Ok(moved.map(|moved| {
-        FsJob::Rename(Rename {
+        FsJob::Rename(FileMove {
             moved,
             overwrite: rename.overwrite,
             parents: true,
@@ -236,7 +256,7 @@ fn judge_rename(judge: &mut Judge<'_>, rename: &FsRename<'_>) -> Judgement<FsJob
     }))
 }
 
-fn judge_move(judge: &mut Judge<'_>, from_text: &str, to_text: &str) -> Judgement<GrantedMove> {
+fn judge_move(judge: &mut Judge<'_>, from_text: &str, to_text: &str) -> FsJudgement<GrantedMove> {
     let from_path = wire_path(Method::FsRename, from_text)?;
     let to_path = wire_path(Method::FsRename, to_text)?;
     let files = &judge.inner.files;
@@ -263,21 +283,21 @@ pub(crate) fn judge_directory(
     judge: &mut Judge<'_>,
     text: &str,
     method: Method,
-) -> Judgement<Resolved> {
-    let at = granted(judge, text, method, &[Capability::Read], Last::Follow)?;
+) -> FsJudgement<ResolvedPath> {
+    let at = granted(judge, text, method, &[Capability::Read], FinalLink::Follow)?;
     let Some(at) = at else {
         return Ok(None);
     };
     match at.place().kind() {
-        Kind::Directory => Ok(Some(at.place().resolved().clone())),
-        Kind::Missing => Err(ErrorReply::not_found(text)),
+        PlaceKind::Directory => Ok(Some(at.place().resolved().clone())),
+        PlaceKind::Missing => Err(ErrorReply::not_found(text)),
         _ => Err(ErrorReply::not_dir(text)),
     }
 }
 
 /// Whether a link at the end of a path is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum FinalLink {
     Follow,
     Itself,
 }
@@ -288,15 +308,15 @@ fn granted(
     text: &str,
     method: Method,
     wanted: &[Capability],
-    last: Last,
-) -> Judgement<Granted> {
+    last: FinalLink,
+) -> FsJudgement<GrantedPlace> {
     let path = wire_path(method, text)?;
     let located = match last {
-        Last::Follow => judge.inner.files.locate(&path),
-        Last::Itself => judge.inner.files.locate_entry(&path),
+        FinalLink::Follow => judge.inner.files.locate(&path),
+        FinalLink::Itself => judge.inner.files.locate_entry(&path),
     };
     match located {
-        Ok(place) => Granted::judge(judge, place, text, wanted),
+        Ok(place) => GrantedPlace::judge(judge, place, text, wanted),
         Err(error) => {
             let wanted = wanted.first().copied().unwrap_or(Capability::Read);
             Err(unlocated(judge, &path, text, wanted, error))
@@ -324,7 +344,7 @@ pub(crate) fn unlocated(
     for path in std::iter::once(path.clone()).chain(end) {
         let target = FileTarget {
             capability: wanted,
-            path: Resolved::from_handle(path),
+            path: ResolvedPath::from_handle(path),
         };
         match judge.permit(target, Some(text)) {
             Err(denied) => return denied,
@@ -339,7 +359,7 @@ pub(crate) fn unlocated(
     error::reply(&error, text)
 }
 
-fn refuse_root(at: &Granted, method: Method) -> Result<(), ErrorReply> {
+fn refuse_root(at: &GrantedPlace, method: Method) -> Result<(), ErrorReply> {
     if at.place().path().is_root() {
         let why = "the workspace itself cannot be removed";
         return Err(ErrorReply::invalid_params(method, why));

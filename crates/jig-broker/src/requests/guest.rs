@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 use jiff::Timestamp;
-use jig_policy::{EnvUse, Resource};
+use jig_policy::{EnvUse, RuleKind};
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
 use jig_proto::visible_line_to;
 
@@ -82,7 +82,7 @@ impl Broker {
             duration_us: None,
         });
         let why = format!("{operation} on `{target}`: {NO_SOCKETS}");
-        let grants = denial::grants(&inner.policy, Resource::Net);
+        let grants = denial::grants(&inner.policy, RuleKind::Net);
         let error = ErrorReply::denied(ErrorKind::Protected, why)
             .with_wanted(operation, target)
             .with_grants(grants);

@@ -14,14 +14,16 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use jig_policy::{EnvTarget, EnvUse, NetTarget, Permit};
-use jig_proto::vfs::{ErrorKind, ErrorReply, Header, HttpGet, HttpPost, HttpReply, Method, Reply};
+use jig_proto::vfs::{
+    ErrorKind, ErrorReply, Header, HttpGet, HttpPost, HttpReply, Method, VfsReply,
+};
 use ureq::http::Method as Verb;
 use url::{Host, Url};
 
-use self::exchange::Answer;
-use self::header::{Filled, Template};
+use self::exchange::HttpAnswer;
+use self::header::{FilledHeader, HeaderTemplate};
 use crate::audit::AuditDecision;
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 use crate::requests::approvals::ApprovalKey;
 use crate::requests::fs::payload;
@@ -31,7 +33,7 @@ use crate::requests::judge::Judge;
 #[derive(Debug)]
 pub(crate) struct HttpJob {
     method: Method,
-    hop: Hop,
+    hop: HttpHop,
     /// What was approved for this request, for redirects within the same scheme, host and port.
     once: Vec<ApprovalKey>,
     _variables: Vec<Permit<EnvTarget>>,
@@ -39,24 +41,24 @@ pub(crate) struct HttpJob {
 
 /// One request that goes over the wire; a redirect makes another.
 #[derive(Debug)]
-struct Hop {
+struct HttpHop {
     target: Permit<NetTarget>,
     url: Url,
     verb: Verb,
-    headers: Vec<Filled>,
+    headers: Vec<FilledHeader>,
     body: Vec<u8>,
 }
 
-type Judgement = Result<Option<HttpJob>, ErrorReply>;
+type HttpJudgement = Result<Option<HttpJob>, ErrorReply>;
 
 /// Judges `http.get`.
-pub(crate) fn judge_get(judge: &mut Judge<'_>, get: &HttpGet<'_>) -> Judgement {
+pub(crate) fn judge_get(judge: &mut Judge<'_>, get: &HttpGet<'_>) -> HttpJudgement {
     let parts = (Method::HttpGet, Verb::GET);
     judge_request(judge, parts, &get.url, &get.headers, &[])
 }
 
 /// Judges `http.post`.
-pub(crate) fn judge_post(judge: &mut Judge<'_>, post: &HttpPost<'_>) -> Judgement {
+pub(crate) fn judge_post(judge: &mut Judge<'_>, post: &HttpPost<'_>) -> HttpJudgement {
     let parts = (Method::HttpPost, Verb::POST);
     judge_request(judge, parts, &post.url, &post.headers, post.body.as_bytes())
 }
@@ -67,14 +69,14 @@ fn judge_request(
     url: &str,
     headers: &[Header<'_>],
     body: &[u8],
-) -> Judgement {
+) -> HttpJudgement {
     let invalid = |why: String| ErrorReply::invalid_params(method, why);
     let url = read_url(url).map_err(invalid)?;
     let templates = header::read(headers).map_err(invalid)?;
     let target = NetTarget::from_url(&url).map_err(|error| invalid(error.to_string()))?;
     let target = judge.permit(target, None)?;
     let mut variables = Vec::new();
-    for name in templates.iter().flat_map(Template::variables) {
+    for name in templates.iter().flat_map(HeaderTemplate::variables) {
         let wanted = EnvTarget {
             wanted: EnvUse::Header,
             name: name.to_owned(),
@@ -88,11 +90,11 @@ fn judge_request(
     // Only now: whether a variable is set is told only to those who may use it.
     let inner = judge.inner;
     let headers = templates.iter().map(|template| template.fill(&inner.env));
-    let headers = headers.collect::<Result<Vec<Filled>, ErrorReply>>()?;
-    for value in headers.iter().flat_map(Filled::secrets) {
+    let headers = headers.collect::<Result<Vec<FilledHeader>, ErrorReply>>()?;
+    for value in headers.iter().flat_map(FilledHeader::secrets) {
         inner.secrets.remember(value);
     }
-    let hop = Hop {
+    let hop = HttpHop {
         target,
         url,
         verb,
@@ -110,9 +112,9 @@ fn judge_request(
 impl HttpJob {
     pub(crate) fn run(
         self,
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         cancel: &CancelToken,
-    ) -> Result<Reply<'static>, ErrorReply> {
+    ) -> Result<VfsReply<'static>, ErrorReply> {
         let deadline = Instant::now() + inner.limits.http_time;
         let mut hop = self.hop;
         for _ in 0..=inner.limits.http_redirects {
@@ -135,7 +137,7 @@ impl HttpJob {
 /// Judges where a server sends us. Nobody can be asked at this point; the tool can request the URL
 /// itself, and is told so.
 fn judge_redirect(
-    inner: &Arc<Inner>,
+    inner: &Arc<BrokerCore>,
     method: Method,
     once: &[ApprovalKey],
     url: &Url,
@@ -169,14 +171,14 @@ fn judge_redirect(
     Err(denied)
 }
 
-fn finish(inner: &Inner, answer: Answer) -> Result<Reply<'static>, ErrorReply> {
+fn finish(inner: &BrokerCore, answer: HttpAnswer) -> Result<VfsReply<'static>, ErrorReply> {
     // A secret cannot be found in what is compressed.
     if answer.is_encoded() && inner.secrets.scrubber().is_some() {
         let message = "the server sent a compressed body, which cannot be searched for the \
                        secrets of this call";
         return Err(ErrorReply::new(ErrorKind::Internal, message));
     }
-    Ok(Reply::Http(HttpReply {
+    Ok(VfsReply::Http(HttpReply {
         status: answer.status,
         body: payload(inner, answer.body),
     }))

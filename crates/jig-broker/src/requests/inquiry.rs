@@ -9,9 +9,9 @@ use crate::audit::AuditDecision;
 use crate::broker::Broker;
 use crate::denial::MAX_TARGET;
 use crate::requests::approvals::ApprovalKey;
-use crate::requests::judge::Note;
-use crate::requests::kinds::Wanted;
-use crate::requests::work::{Judged, Record};
+use crate::requests::judge::DecisionNote;
+use crate::requests::kinds::BrokerRequest;
+use crate::requests::work::{AuditRecord, JudgedRequest};
 
 /// A request that no rule covers.
 ///
@@ -21,15 +21,15 @@ use crate::requests::work::{Judged, Record};
 #[must_use]
 pub struct Inquiry {
     broker: Broker,
-    wanted: Box<dyn Wanted>,
-    asks: Vec<Ask>,
+    wanted: Box<dyn BrokerRequest>,
+    asks: Vec<ApprovalRequest>,
     /// What was approved before for this same request.
     once: Vec<ApprovalKey>,
 }
 
 /// One thing that has to be approved.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct ApprovalRequest {
     pub(crate) operation: &'static str,
     pub(crate) target: String,
     pub(crate) why: String,
@@ -38,7 +38,7 @@ pub struct Ask {
     pub(crate) key: ApprovalKey,
 }
 
-impl Ask {
+impl ApprovalRequest {
     /// The capability, or `reach`, `header`, `run`, `move`.
     pub fn operation(&self) -> &'static str {
         self.operation
@@ -67,7 +67,7 @@ impl Ask {
 
 /// How far an approval goes. There is no further one: what is to last belongs into a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ApprovalScope {
     /// This request.
     Once,
     /// This capability on this target, for this tool, until the turn ends.
@@ -100,13 +100,13 @@ pub enum Unapproved {
 impl Inquiry {
     pub(crate) fn new(
         broker: &Broker,
-        wanted: Box<dyn Wanted>,
-        asks: Vec<Ask>,
+        wanted: Box<dyn BrokerRequest>,
+        asks: Vec<ApprovalRequest>,
         once: Vec<ApprovalKey>,
     ) -> Self {
         let clean =
             |text: String| visible_line_to(&broker.inner.secrets.scrub_text(text), MAX_TARGET);
-        let asks = asks.into_iter().map(|ask| Ask {
+        let asks = asks.into_iter().map(|ask| ApprovalRequest {
             target: clean(ask.target),
             ..ask
         });
@@ -124,7 +124,7 @@ impl Inquiry {
     }
 
     /// What has to be approved; at least one thing, and all of it or nothing.
-    pub fn asks(&self) -> &[Ask] {
+    pub fn asks(&self) -> &[ApprovalRequest] {
         &self.asks
     }
 
@@ -151,7 +151,7 @@ impl Inquiry {
                 text.push_str(" For the turn, all of this scheme, host and port is meant.");
             }
         }
-        let rules: Vec<&str> = self.asks.iter().filter_map(Ask::rule).collect();
+        let rules: Vec<&str> = self.asks.iter().filter_map(ApprovalRequest::rule).collect();
         if !rules.is_empty() {
             text.push_str("\nThe rule that would cover it:\n");
             text.push_str(&rules.join("\n"));
@@ -175,15 +175,15 @@ impl Inquiry {
 
     /// Takes the answer to [`question`](Self::question). Everything but `once` and `turn` is a no; one
     /// that has a reason, `no: REASON`, tells it to the tool.
-    pub fn answer(self, answer: &str) -> Judged {
+    pub fn answer(self, answer: &str) -> JudgedRequest {
         match answer {
-            ONCE => self.approve(Scope::Once),
-            TURN => self.approve(Scope::Turn),
+            ONCE => self.approve(ApprovalScope::Once),
+            TURN => self.approve(ApprovalScope::Turn),
             other => {
                 let reason = other
                     .strip_prefix(NO)
                     .and_then(|rest| rest.strip_prefix(": "));
-                Judged::Refused(self.refuse(Unapproved::Denied, reason))
+                JudgedRequest::Refused(self.refuse(Unapproved::Denied, reason))
             }
         }
     }
@@ -191,8 +191,8 @@ impl Inquiry {
     /// Somebody who may has said yes.
     ///
     /// The request is judged again, with the approval in force: time has passed, and what stands at
-    /// a path may be something else by now. It is [`Judged::Ready`] unless that is so.
-    pub fn approve(self, scope: Scope) -> Judged {
+    /// a path may be something else by now. It is [`JudgedRequest::Ready`] unless that is so.
+    pub fn approve(self, scope: ApprovalScope) -> JudgedRequest {
         let Self {
             broker,
             wanted,
@@ -201,8 +201,8 @@ impl Inquiry {
         } = self;
         for ask in asks {
             match scope {
-                Scope::Once => once.push(ask.key),
-                Scope::Turn => broker.inner.approvals.remember(ask.key),
+                ApprovalScope::Once => once.push(ask.key),
+                ApprovalScope::Turn => broker.inner.approvals.remember(ask.key),
             }
         }
         broker.judge_with(&*wanted, &once)
@@ -236,7 +236,7 @@ impl Inquiry {
         let Some(ask) = asks.next() else {
             return ErrorReply::denied(kind, words);
         };
-        let note = Note {
+        let note = DecisionNote {
             target: ask.target,
             reason: format!("{words}: {}", ask.why),
             rule: None,
@@ -244,7 +244,7 @@ impl Inquiry {
             hint: ask.rule,
         };
         let method = self.wanted.method();
-        Record::new(
+        AuditRecord::new(
             &self.broker.inner,
             method,
             AuditDecision::Deny,

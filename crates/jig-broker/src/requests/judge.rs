@@ -8,11 +8,11 @@ use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
 
 use crate::audit::AuditDecision;
-use crate::broker::Inner;
-use crate::denial::{self, Surroundings};
-use crate::requests::approvals::{ApprovalKey, Asked};
-use crate::requests::inquiry::Ask;
-use crate::requests::work::Record;
+use crate::broker::BrokerCore;
+use crate::denial::{self, DenialContext};
+use crate::requests::approvals::{ApprovableTarget, ApprovalKey};
+use crate::requests::inquiry::ApprovalRequest;
+use crate::requests::work::AuditRecord;
 
 /// One request on its way through the policy.
 ///
@@ -20,19 +20,19 @@ use crate::requests::work::Record;
 /// say. A denial ends it at once, also after something that somebody could have approved.
 #[derive(Debug)]
 pub(crate) struct Judge<'b> {
-    pub(crate) inner: &'b Arc<Inner>,
+    pub(crate) inner: &'b Arc<BrokerCore>,
     method: Method,
     /// What was approved for this one request.
     once: &'b [ApprovalKey],
     /// The directory that every file of the request must be in, also after links.
     beneath: Option<Arc<ProjectPath>>,
-    asks: Vec<Ask>,
-    note: Option<Note>,
+    asks: Vec<ApprovalRequest>,
+    note: Option<DecisionNote>,
 }
 
 /// What is known about the decision.
 #[derive(Debug, Clone)]
-pub(crate) struct Note {
+pub(crate) struct DecisionNote {
     pub(crate) target: String,
     pub(crate) reason: String,
     pub(crate) rule: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Note {
 }
 
 impl<'b> Judge<'b> {
-    pub(crate) fn new(inner: &'b Arc<Inner>, method: Method, once: &'b [ApprovalKey]) -> Self {
+    pub(crate) fn new(inner: &'b Arc<BrokerCore>, method: Method, once: &'b [ApprovalKey]) -> Self {
         Self {
             inner,
             method,
@@ -84,7 +84,7 @@ impl<'b> Judge<'b> {
 
     /// The permit for a target; `None` if somebody has to be asked first. `path` is the path as the
     /// tool wrote it, if it is about one.
-    pub(crate) fn permit<T: Asked>(
+    pub(crate) fn permit<T: ApprovableTarget>(
         &mut self,
         target: T,
         path: Option<&str>,
@@ -92,7 +92,7 @@ impl<'b> Judge<'b> {
         let policy = &self.inner.policy;
         let decision = target.decide(policy);
         let kind = denial::kind_of(decision.verdict, &decision.reason);
-        let mut note = Note {
+        let mut note = DecisionNote {
             target: target.shown(),
             reason: decision.why(target.operation()),
             rule: decision.rule.map(|rule| rule.to_string()),
@@ -107,7 +107,7 @@ impl<'b> Judge<'b> {
             Err(refused) => refused,
         };
         let target = refused.target();
-        let around = Surroundings {
+        let around = DenialContext {
             policy,
             table: &self.inner.table,
             root: self.inner.files.display_root().as_str(),
@@ -131,7 +131,7 @@ impl<'b> Judge<'b> {
         let Some(approved) = approved else {
             if self.asks.iter().all(|ask| ask.key != key) {
                 let rule = refused.refusal.suggestion.as_ref();
-                let ask = Ask {
+                let ask = ApprovalRequest {
                     operation: refused.refusal.operation,
                     target: note.target.clone(),
                     why: refused.refusal.why.clone(),
@@ -177,13 +177,13 @@ impl<'b> Judge<'b> {
         !self.asks.is_empty()
     }
 
-    pub(crate) fn take_asks(&mut self) -> Vec<Ask> {
+    pub(crate) fn take_asks(&mut self) -> Vec<ApprovalRequest> {
         std::mem::take(&mut self.asks)
     }
 
     /// Says what the request is about, where no single target does.
     pub(crate) fn note(&mut self, target: String, reason: &str) {
-        self.note.get_or_insert(Note {
+        self.note.get_or_insert(DecisionNote {
             target,
             reason: reason.to_owned(),
             rule: None,
@@ -205,7 +205,7 @@ impl<'b> Judge<'b> {
     }
 
     /// The audit record of the request.
-    pub(crate) fn record(&self, decision: AuditDecision, time: Timestamp) -> Record {
-        Record::new(self.inner, self.method, decision, time, self.note.clone())
+    pub(crate) fn record(&self, decision: AuditDecision, time: Timestamp) -> AuditRecord {
+        AuditRecord::new(self.inner, self.method, decision, time, self.note.clone())
     }
 }

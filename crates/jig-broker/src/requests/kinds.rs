@@ -1,55 +1,59 @@
-//! [`Wanted`]: what can be asked of a broker.
+//! [`BrokerRequest`]: what can be asked of a broker.
 
 use std::fmt;
 
-use jig_proto::vfs::{ErrorReply, Method, Request};
+use jig_proto::vfs::{ErrorReply, Method, VfsRequest};
 
 use super::{fs, http, process};
 use crate::requests::judge::Judge;
-use crate::requests::work::Job;
+use crate::requests::work::PermittedJob;
 
 /// What is asked for: a request of the protocol, or something that only the host's own doors ask for.
-pub(crate) trait Wanted: fmt::Debug + Send + Sync {
+pub(crate) trait BrokerRequest: fmt::Debug + Send + Sync {
     /// The method that it is, or that it stands for.
     fn method(&self) -> Method;
 
     /// What doing it takes; `None` if somebody has to be asked first.
-    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<Job>, ErrorReply>;
+    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<PermittedJob>, ErrorReply>;
 
     /// The same, to be judged again later.
-    fn keep(&self) -> Box<dyn Wanted>;
+    fn keep(&self) -> Box<dyn BrokerRequest>;
 }
 
-impl Wanted for Request<'_> {
+impl BrokerRequest for VfsRequest<'_> {
     fn method(&self) -> Method {
-        Request::method(self)
+        VfsRequest::method(self)
     }
 
-    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<Job>, ErrorReply> {
+    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<PermittedJob>, ErrorReply> {
         let inner = judge.inner;
         match self {
-            Request::HttpGet(get) => http::judge_get(judge, get).map(|job| job.map(Job::Http)),
-            Request::HttpPost(post) => http::judge_post(judge, post).map(|job| job.map(Job::Http)),
-            Request::ProcessRun(run) => {
-                process::judge_run(judge, run).map(|job| job.map(Job::Process))
+            VfsRequest::HttpGet(get) => {
+                http::judge_get(judge, get).map(|job| job.map(PermittedJob::Http))
             }
-            Request::ProcessStart(start) => {
-                process::judge_start(judge, start).map(|job| job.map(Job::Stay))
+            VfsRequest::HttpPost(post) => {
+                http::judge_post(judge, post).map(|job| job.map(PermittedJob::Http))
             }
-            Request::ProcessRead(read) => {
-                process::judge_read(inner, read).map(|job| Some(Job::Stay(job)))
+            VfsRequest::ProcessRun(run) => {
+                process::judge_run(judge, run).map(|job| job.map(PermittedJob::Process))
             }
-            Request::ProcessWrite(write) => {
-                process::judge_write(inner, write).map(|job| Some(Job::Stay(job)))
+            VfsRequest::ProcessStart(start) => {
+                process::judge_start(judge, start).map(|job| job.map(PermittedJob::Stay))
             }
-            Request::ProcessStop(stop) => {
-                process::judge_stop(inner, *stop).map(|job| Some(Job::Stay(job)))
+            VfsRequest::ProcessRead(read) => {
+                process::judge_read(inner, read).map(|job| Some(PermittedJob::Stay(job)))
             }
-            request => fs::judge(judge, request).map(|job| job.map(Job::Fs)),
+            VfsRequest::ProcessWrite(write) => {
+                process::judge_write(inner, write).map(|job| Some(PermittedJob::Stay(job)))
+            }
+            VfsRequest::ProcessStop(stop) => {
+                process::judge_stop(inner, *stop).map(|job| Some(PermittedJob::Stay(job)))
+            }
+            request => fs::judge(judge, request).map(|job| job.map(PermittedJob::Fs)),
         }
     }
 
-    fn keep(&self) -> Box<dyn Wanted> {
+    fn keep(&self) -> Box<dyn BrokerRequest> {
         Box::new(self.clone().into_owned())
     }
 }

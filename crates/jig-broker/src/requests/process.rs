@@ -21,16 +21,18 @@ use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 use jig_files::FilesError;
-use jig_policy::{Capability, CommandTarget, Permit, Program, Resolved, Rule, Target as _};
+use jig_policy::{
+    Capability, CommandProgram, CommandTarget, Permit, ResolvedPath, Rule, Target as _,
+};
 use jig_proto::vfs::{ErrorReply, ProcessRun};
-use jig_sandbox::{Containment, Environment, minimal_environment};
+use jig_sandbox::{Containment, ProgramEnvironment, minimal_environment};
 
 use crate::programs::confine::ConfineSettings;
 use crate::requests::fs;
 use crate::requests::judge::Judge;
 
 #[cfg(target_os = "linux")]
-pub(crate) use borrowed_streams::{Given, Started};
+pub(crate) use borrowed_streams::{ProgramStartSettings, StartedProgram};
 pub(crate) use run::ProcessJob;
 pub(crate) use staying::{Processes, StayJob, judge_read, judge_start, judge_stop, judge_write};
 
@@ -39,11 +41,11 @@ pub(crate) use staying::{Processes, StayJob, judge_read, judge_start, judge_stop
 pub struct ProcessSettings {
     /// What every program gets, such as [`jig_sandbox::minimal_environment`]. Programs are found on
     /// its `PATH`. Default: nothing, so that nothing is found.
-    pub env: Environment,
+    pub env: ProgramEnvironment,
     /// How the tree of processes is held together. Default: as well as the machine can.
     pub containment: Containment,
     /// What each process may use. Default: no memory images.
-    pub limits: jig_sandbox::Limits,
+    pub limits: jig_sandbox::ProcessLimits,
     /// How programs are confined; they then get the environment and the limits of that. Default: not at
     /// all, which is for tests and for those who confine in other ways.
     pub confine: Option<ConfineSettings>,
@@ -55,9 +57,9 @@ pub struct ProcessSettings {
 impl Default for ProcessSettings {
     fn default() -> Self {
         Self {
-            env: Environment::new(),
+            env: ProgramEnvironment::new(),
             containment: Containment::BestEffort,
-            limits: jig_sandbox::Limits::default(),
+            limits: jig_sandbox::ProcessLimits::default(),
             confine: None,
             hidden: Vec::new(),
         }
@@ -121,11 +123,11 @@ pub(crate) fn judge_run(
 }
 
 /// The program of a request: a name, or a file of the workspace.
-fn program(judge: &mut Judge<'_>, text: &str) -> Result<Program, ErrorReply> {
+fn program(judge: &mut Judge<'_>, text: &str) -> Result<CommandProgram, ErrorReply> {
     if text.contains('/') {
         let path = fs::wire_path(judge.method(), text)?;
         return match judge.inner.files.locate(&path) {
-            Ok(place) => Ok(Program::File(place.resolved().clone())),
+            Ok(place) => Ok(CommandProgram::File(place.resolved().clone())),
             Err(error) => Err(fs::unlocated(
                 judge,
                 &path,
@@ -140,7 +142,7 @@ fn program(judge: &mut Judge<'_>, text: &str) -> Result<Program, ErrorReply> {
         let why = "`program` is not the name of a program";
         return Err(ErrorReply::invalid_params(judge.method(), why));
     }
-    Ok(Program::Name(text.to_owned()))
+    Ok(CommandProgram::Name(text.to_owned()))
 }
 
 /// The variables that the request asks for and the rule on this program grants, as far as they are
@@ -166,7 +168,7 @@ fn forwarded(
 }
 
 /// The environment of a program that is not confined.
-fn plain_environment(inner: &crate::broker::Inner) -> Environment {
+fn plain_environment(inner: &crate::broker::BrokerCore) -> ProgramEnvironment {
     let mut env = inner.process.env.clone();
     if let Some(path) = env.get_mut(&OsString::from("PATH")) {
         *path = without_workspace(path, inner.files.display_root());
@@ -183,7 +185,10 @@ fn without_workspace(path: &OsString, root: &Utf8Path) -> OsString {
 }
 
 /// Where a file of the workspace stands by now, if it may still be run.
-fn relocate(inner: &crate::broker::Inner, file: &Resolved) -> Result<Resolved, FilesError> {
+fn relocate(
+    inner: &crate::broker::BrokerCore,
+    file: &ResolvedPath,
+) -> Result<ResolvedPath, FilesError> {
     let place = inner.files.locate(file.path())?;
     Ok(place.resolved().clone())
 }

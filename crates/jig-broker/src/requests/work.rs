@@ -10,26 +10,26 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 #[cfg(unix)]
 use jig_proto::vfs::DescriptorReply;
-use jig_proto::vfs::{ErrorReply, Method, Reply};
+use jig_proto::vfs::{ErrorReply, Method, VfsReply};
 
 use crate::audit::{AuditDecision, AuditEntry};
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 use crate::denial;
-use crate::requests::fs::{FsJob, Listed, Look, OpenFile, OpenJob};
+use crate::requests::fs::{FsJob, ListedName, OpenFile, OpenJob, PathStat};
 use crate::requests::http::HttpJob;
 use crate::requests::inquiry::Inquiry;
-use crate::requests::judge::Note;
-#[cfg(target_os = "linux")]
-use crate::requests::process::{Given, Started};
+use crate::requests::judge::DecisionNote;
 use crate::requests::process::{ProcessJob, StayJob};
+#[cfg(target_os = "linux")]
+use crate::requests::process::{ProgramStartSettings, StartedProgram};
 
 /// What became of a request when it was judged.
 ///
 /// Exhaustive: whoever asks must have an answer to each.
 #[derive(Debug)]
 #[must_use]
-pub enum Judged {
+pub enum JudgedRequest {
     /// It may be done.
     Ready(Work),
     /// Nothing speaks of it: somebody may be asked.
@@ -43,20 +43,20 @@ pub enum Judged {
 /// Dropping it without [`perform`](Self::perform) does nothing but leave a line in the audit log.
 #[derive(Debug)]
 #[must_use]
-pub struct Work(Box<Task>);
+pub struct Work(Box<BrokerTask>);
 
 #[derive(Debug)]
-struct Task {
-    inner: Arc<Inner>,
+struct BrokerTask {
+    inner: Arc<BrokerCore>,
     method: Method,
-    job: Job,
-    record: Record,
+    job: PermittedJob,
+    record: AuditRecord,
     cancel: CancelToken,
 }
 
 /// What is to be done, with the permits for it.
 #[derive(Debug)]
-pub(crate) enum Job {
+pub(crate) enum PermittedJob {
     Fs(FsJob),
     Open(OpenJob),
     Http(HttpJob),
@@ -65,8 +65,13 @@ pub(crate) enum Job {
 }
 
 impl Work {
-    pub(crate) fn new(inner: &Arc<Inner>, method: Method, job: Job, record: Record) -> Self {
-        Self(Box::new(Task {
+    pub(crate) fn new(
+        inner: &Arc<BrokerCore>,
+        method: Method,
+        job: PermittedJob,
+        record: AuditRecord,
+    ) -> Self {
+        Self(Box::new(BrokerTask {
             inner: Arc::clone(inner),
             method,
             job,
@@ -83,10 +88,10 @@ impl Work {
     /// Whether it is done in microseconds, so that the thread that reads requests may do it itself.
     pub fn is_quick(&self) -> bool {
         match &self.0.job {
-            Job::Fs(job) => job.is_quick(),
-            Job::Open(_) => true,
-            Job::Http(_) | Job::Process(_) => false,
-            Job::Stay(job) => job.is_quick(),
+            PermittedJob::Fs(job) => job.is_quick(),
+            PermittedJob::Open(_) => true,
+            PermittedJob::Http(_) | PermittedJob::Process(_) => false,
+            PermittedJob::Stay(job) => job.is_quick(),
         }
     }
 
@@ -107,8 +112,8 @@ impl Work {
     pub fn hand_over(
         self,
         hand_over: impl FnOnce(BorrowedFd<'_>) -> bool,
-    ) -> Result<Reply<'static>, Self> {
-        let Job::Fs(job) = &self.0.job else {
+    ) -> Result<VfsReply<'static>, Self> {
+        let PermittedJob::Fs(job) = &self.0.job else {
             return Err(self);
         };
         let Some((file, size)) = job.open(&self.0.inner) else {
@@ -118,34 +123,34 @@ impl Work {
             return Err(self);
         }
         self.0.record.finish("ok");
-        Ok(Reply::Descriptor(DescriptorReply { size, etag: None }))
+        Ok(VfsReply::Descriptor(DescriptorReply { size, etag: None }))
     }
 
     /// Does it. Blocks until it is done, refused, over its time or cancelled.
-    pub fn perform(self) -> Result<Reply<'static>, ErrorReply> {
+    pub fn perform(self) -> Result<VfsReply<'static>, ErrorReply> {
         self.finish(|job, inner, cancel, record| match job {
-            Job::Fs(job) => job.run(inner, cancel),
-            Job::Open(_) => Err(ErrorReply::internal("a file is opened by another way")),
-            Job::Http(job) => job.run(inner, cancel),
-            Job::Process(job) => job.run(inner, cancel, record),
-            Job::Stay(job) => job.run(inner, cancel, record),
+            PermittedJob::Fs(job) => job.run(inner, cancel),
+            PermittedJob::Open(_) => Err(ErrorReply::internal("a file is opened by another way")),
+            PermittedJob::Http(job) => job.run(inner, cancel),
+            PermittedJob::Process(job) => job.run(inner, cancel, record),
+            PermittedJob::Stay(job) => job.run(inner, cancel, record),
         })
     }
 
     /// Opens the file of a [`judge_open`](crate::Broker::judge_open). Of anything else it is an error.
     pub fn open(self) -> Result<OpenFile, ErrorReply> {
         self.finish(|job, inner, _, _| match job {
-            Job::Open(job) => job.run(inner),
+            PermittedJob::Open(job) => job.run(inner),
             _ => Err(ErrorReply::internal("this is no file to open")),
         })
     }
 
     /// Tells what stands at the path of a [`judge_look`](crate::Broker::judge_look) or of an
     /// `fs.metadata`. Of anything else it is an error.
-    pub fn look(self) -> Result<Look, ErrorReply> {
+    pub fn look(self) -> Result<PathStat, ErrorReply> {
         self.finish(|job, inner, _, _| {
             let look = match &job {
-                Job::Fs(job) => job.look(inner),
+                PermittedJob::Fs(job) => job.look(inner),
                 _ => None,
             };
             look.unwrap_or_else(|| Err(ErrorReply::internal("this is nothing to look at")))
@@ -154,10 +159,10 @@ impl Work {
 
     /// All entries of the directory of an `fs.list_dir` that the tool may know of, with what the protocol
     /// does not tell: which of them are links. There are no pages. Of anything else it is an error.
-    pub fn entries(self) -> Result<Vec<Listed>, ErrorReply> {
+    pub fn entries(self) -> Result<Vec<ListedName>, ErrorReply> {
         self.finish(|job, inner, _, _| {
             let entries = match &job {
-                Job::Fs(job) => job.entries(inner),
+                PermittedJob::Fs(job) => job.entries(inner),
                 _ => None,
             };
             entries.unwrap_or_else(|| Err(ErrorReply::internal("this is no directory to list")))
@@ -167,9 +172,14 @@ impl Work {
     /// Does it by `act`, with the audit line and what else belongs to the end of a request.
     fn finish<T>(
         self,
-        act: impl FnOnce(Job, &Arc<Inner>, &CancelToken, &mut Record) -> Result<T, ErrorReply>,
+        act: impl FnOnce(
+            PermittedJob,
+            &Arc<BrokerCore>,
+            &CancelToken,
+            &mut AuditRecord,
+        ) -> Result<T, ErrorReply>,
     ) -> Result<T, ErrorReply> {
-        let Task {
+        let BrokerTask {
             inner,
             method,
             job,
@@ -209,38 +219,39 @@ impl Work {
     pub(crate) fn start_program(
         self,
         root: &Utf8Path,
-        given: Given,
-    ) -> Result<Started, ErrorReply> {
-        let Task {
+        given: ProgramStartSettings,
+    ) -> Result<StartedProgram, ErrorReply> {
+        let BrokerTask {
             inner, job, record, ..
         } = *self.0;
         match job {
-            Job::Process(job) => job.start(&inner, root, given, record),
-            Job::Fs(_) | Job::Open(_) | Job::Http(_) | Job::Stay(_) => {
-                Err(ErrorReply::internal("this is no program to start"))
-            }
+            PermittedJob::Process(job) => job.start(&inner, root, given, record),
+            PermittedJob::Fs(_)
+            | PermittedJob::Open(_)
+            | PermittedJob::Http(_)
+            | PermittedJob::Stay(_) => Err(ErrorReply::internal("this is no program to start")),
         }
     }
 }
 
 /// The audit line of a request, written when the request is over, however it ends.
 #[derive(Debug)]
-pub(crate) struct Record {
-    inner: Arc<Inner>,
+pub(crate) struct AuditRecord {
+    inner: Arc<BrokerCore>,
     /// `None` once it is written.
     entry: Option<AuditEntry>,
     started: Instant,
 }
 
-impl Record {
+impl AuditRecord {
     pub(crate) fn new(
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         method: Method,
         decision: AuditDecision,
         time: Timestamp,
-        note: Option<Note>,
+        note: Option<DecisionNote>,
     ) -> Self {
-        let note = note.unwrap_or(Note {
+        let note = note.unwrap_or(DecisionNote {
             target: String::new(),
             reason: String::new(),
             rule: None,
@@ -269,7 +280,7 @@ impl Record {
     }
 
     /// The record of a request that decides nothing: it leaves no line.
-    pub(crate) fn silent(inner: &Arc<Inner>) -> Self {
+    pub(crate) fn silent(inner: &Arc<BrokerCore>) -> Self {
         Self {
             inner: Arc::clone(inner),
             entry: None,
@@ -338,7 +349,7 @@ impl Record {
     }
 }
 
-impl Drop for Record {
+impl Drop for AuditRecord {
     fn drop(&mut self) {
         self.close("abandoned");
     }

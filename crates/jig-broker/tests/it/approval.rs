@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use jig_broker::{Broker, Judged, Scope, Unapproved};
+use jig_broker::{ApprovalScope, Broker, JudgedRequest, Unapproved};
 use jig_proto::Prompt;
-use jig_proto::vfs::{ErrorKind, Reply, Request};
+use jig_proto::vfs::{ErrorKind, VfsReply, VfsRequest};
 
 use crate::world::{World, ask, both, delete, read, write};
 
-fn inquiry(broker: &Broker, request: &Request<'_>) -> jig_broker::Inquiry {
+fn inquiry(broker: &Broker, request: &VfsRequest<'_>) -> jig_broker::Inquiry {
     match broker.judge(request) {
-        Judged::Uncovered(inquiry) => inquiry,
+        JudgedRequest::Uncovered(inquiry) => inquiry,
         other => panic!("{other:?}"),
     }
 }
@@ -45,7 +45,9 @@ fn a_name_cannot_forge_the_question() {
 fn v133_once_covers_this_request_only() {
     both(|world| {
         let broker = world.broker();
-        let Judged::Ready(work) = inquiry(&broker, &write("a", "1")).approve(Scope::Once) else {
+        let JudgedRequest::Ready(work) =
+            inquiry(&broker, &write("a", "1")).approve(ApprovalScope::Once)
+        else {
             panic!("it was approved");
         };
         assert!(work.perform().is_ok());
@@ -61,7 +63,7 @@ fn a_turn_remembers_capability_and_target_in_other_calls_too() {
     both(|world| {
         let world = world.with("a", "0").with("b", "0");
         let first = inquiry(&world.broker(), &write("a", "1")).answer("turn");
-        let Judged::Ready(work) = first else {
+        let JudgedRequest::Ready(work) = first else {
             panic!("it was approved");
         };
         assert!(work.perform().is_ok());
@@ -110,7 +112,9 @@ fn v134_no_unavailable_and_late_are_three_kinds() {
         "nobody answered in time",
     );
     let judged = inquiry(&world.broker(), &write("a", "x")).answer("maybe");
-    assert!(matches!(judged, Judged::Refused(error) if error.kind() == ErrorKind::ApprovalDenied));
+    assert!(
+        matches!(judged, JudgedRequest::Refused(error) if error.kind() == ErrorKind::ApprovalDenied)
+    );
     assert_eq!(world.content("a"), None);
 }
 
@@ -119,7 +123,7 @@ fn what_a_rule_denies_is_not_asked() {
     let world = World::in_memory().with("a", "0").allow(".", "r");
     assert!(matches!(
         world.broker().judge(&write("a", "x")),
-        Judged::Refused(_)
+        JudgedRequest::Refused(_)
     ));
 }
 
@@ -133,10 +137,10 @@ fn x66_a_sensitive_path_is_asked_for() {
             "{:?}",
             inquiry.asks()
         );
-        let Judged::Ready(work) = inquiry.approve(Scope::Once) else {
+        let JudgedRequest::Ready(work) = inquiry.approve(ApprovalScope::Once) else {
             panic!("it was approved");
         };
-        assert!(matches!(work.perform(), Ok(Reply::Read(_))));
+        assert!(matches!(work.perform(), Ok(VfsReply::Read(_))));
     });
 }
 
@@ -147,11 +151,11 @@ fn an_approved_path_is_judged_again_when_it_has_become_something_else() {
         let inquiry = inquiry(&world.broker(), &write("a", "mine"));
         // While the person thinks, somebody else creates the file: to replace it was not asked.
         world.put("a", "theirs");
-        let Judged::Uncovered(again) = inquiry.approve(Scope::Once) else {
+        let JudgedRequest::Uncovered(again) = inquiry.approve(ApprovalScope::Once) else {
             panic!("updating was not approved");
         };
         assert_eq!(again.text(), "Allow `editor` to update `a`?");
-        let Judged::Ready(work) = again.approve(Scope::Once) else {
+        let JudgedRequest::Ready(work) = again.approve(ApprovalScope::Once) else {
             panic!("it was approved");
         };
         assert!(work.perform().is_ok());
@@ -162,7 +166,8 @@ fn an_approved_path_is_judged_again_when_it_has_become_something_else() {
 fn an_approved_removal_takes_what_is_in_it_but_not_what_is_denied() {
     both(|world| {
         let world = world.with("d/a", "a").with("d/.env", "K=1");
-        let Judged::Ready(work) = inquiry(&world.broker(), &delete("d", true)).answer("once")
+        let JudgedRequest::Ready(work) =
+            inquiry(&world.broker(), &delete("d", true)).answer("once")
         else {
             panic!("it was approved");
         };

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use jig_broker::{AuditDecision, Broker, Judged, OnAuditFailure, Scope};
+use jig_broker::{ApprovalScope, AuditDecision, Broker, JudgedRequest, OnAuditFailure};
 use jig_proto::vfs::ErrorKind;
 
 use crate::world::{World, ask, delete, kind, read, write};
@@ -69,10 +69,10 @@ fn every_way_a_request_can_end_is_one_line() {
 #[test]
 fn an_approval_is_two_lines() {
     let world = World::in_memory();
-    let Judged::Uncovered(inquiry) = world.broker().judge(&write("a", "x")) else {
+    let JudgedRequest::Uncovered(inquiry) = world.broker().judge(&write("a", "x")) else {
         panic!("nothing covers it");
     };
-    let Judged::Ready(work) = inquiry.approve(Scope::Once) else {
+    let JudgedRequest::Ready(work) = inquiry.approve(ApprovalScope::Once) else {
         panic!("it was approved");
     };
     assert!(work.perform().is_ok());

@@ -2,21 +2,23 @@
 
 use std::path::Path;
 
-use jig_broker::{Broker, Commanded, ProgramEnding, ProgramStart, Reach, SystemAccess};
-use jig_proto::vfs::{ErrorKind, ProcessReply, ProcessRun, Reply, Request};
+use jig_broker::{
+    Broker, CommandedProgram, ProgramEnding, ProgramReach, ProgramStart, SystemAccess,
+};
+use jig_proto::vfs::{ErrorKind, ProcessReply, ProcessRun, VfsReply, VfsRequest};
 use jig_sandbox::Rights;
 
 use crate::world::{World, both, kind};
 
 pub(crate) fn shell(world: &World, script: &str) -> ProcessReply<'static> {
-    let request = Request::ProcessRun(ProcessRun {
+    let request = VfsRequest::ProcessRun(ProcessRun {
         program: "sh".into(),
         args: vec!["-c".into(), script.into()],
         envs: Vec::new(),
         cwd: None,
     });
     match world.ask(&request) {
-        Ok(Reply::Process(reply)) => reply,
+        Ok(VfsReply::Process(reply)) => reply,
         other => panic!("{script}: {other:?}"),
     }
 }
@@ -337,17 +339,17 @@ fn x48_a_program_of_the_workspace_runs_confined() {
         .confined();
     let file = world.outside().join("ws/bin/hi");
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let request = Request::ProcessRun(ProcessRun {
+    let request = VfsRequest::ProcessRun(ProcessRun {
         program: "./bin/hi".into(),
         args: Vec::new(),
         envs: Vec::new(),
         cwd: None,
     });
-    let Ok(Reply::Process(reply)) = world.ask(&request) else {
+    let Ok(VfsReply::Process(reply)) = world.ask(&request) else {
         panic!("it may run");
     };
     assert_eq!(reply.stdout, "hi\n");
-    let missing = Request::ProcessRun(ProcessRun {
+    let missing = VfsRequest::ProcessRun(ProcessRun {
         program: "sh-that-is-missing".into(),
         args: Vec::new(),
         envs: Vec::new(),
@@ -387,13 +389,13 @@ fn a_tool_that_asks_for_every_file_reaches_its_own_program_only() {
         .confined();
     let broker = Broker::new(world.parts());
     let root = camino::Utf8PathBuf::from_path_buf(world.outside().join("ws")).unwrap();
-    let command = Commanded {
+    let command = CommandedProgram {
         program: "sh".into(),
         literals: vec!["tool.sh".into()],
-        ..Commanded::default()
+        ..CommandedProgram::default()
     };
     let confined = broker
-        .confine(&command, &root, Reach::OwnProgramOnly)
+        .confine(&command, &root, ProgramReach::OwnProgramOnly)
         .unwrap();
     let script = root.as_std_path().canonicalize().unwrap().join("tool.sh");
     let rule = confined
@@ -420,12 +422,12 @@ fn a_tool_that_asks_for_every_file_reaches_its_own_program_only() {
 }
 
 /// What `Broker::confine` makes for `sh`.
-fn confined(world: &World, reach: Reach) -> jig_broker::Confined {
+fn confined(world: &World, reach: ProgramReach) -> jig_broker::Confined {
     let root = world.outside().canonicalize().unwrap().join("ws");
-    let command = Commanded {
+    let command = CommandedProgram {
         program: "sh".into(),
         literals: Vec::new(),
-        ..Commanded::default()
+        ..CommandedProgram::default()
     };
     let root = camino::Utf8PathBuf::from_path_buf(root).unwrap();
     world.broker().confine(&command, &root, reach).unwrap()
@@ -464,7 +466,7 @@ fn paths_of_the_system_are_reached_as_they_were_declared() {
         shell(&world, &format!("cat {path}/state/file")).exit_code,
         0
     );
-    let warnings = confined(&world, Reach::Workspace).warnings.clone();
+    let warnings = confined(&world, ProgramReach::Workspace).warnings.clone();
     assert_eq!(
         warnings,
         [format!(
@@ -523,30 +525,30 @@ fn a_hidden_file_in_the_history_is_remarked_on() {
         .with(".git/index", b"DIRC....src/a\0.env\0\0")
         .allow(".", "rcud")
         .confined();
-    let warnings = confined(&world, Reach::Workspace).warnings.clone();
+    let warnings = confined(&world, ProgramReach::Workspace).warnings.clone();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(
         warnings[0].starts_with("`.env` is hidden from the tool, but git has it"),
         "{warnings:?}"
     );
     let world = world.allow(".git", "");
-    assert_eq!(confined(&world, Reach::Workspace).warnings, [""; 0]);
+    assert_eq!(confined(&world, ProgramReach::Workspace).warnings, [""; 0]);
 }
 
 #[test]
 fn nothing_is_noted_for_a_program_that_can_make_nothing() {
     let world = World::on_disk().with("a", "").allow(".", "r").confined();
     let calls = world.outside().join("state/calls");
-    let read_only = confined(&world, Reach::Workspace);
+    let read_only = confined(&world, ProgramReach::Workspace);
     assert!(!calls.exists());
     drop(read_only);
     let world = world.allow(".", "rcud");
-    let writing = confined(&world, Reach::Workspace);
+    let writing = confined(&world, ProgramReach::Workspace);
     assert_eq!(std::fs::read_dir(&calls).unwrap().count(), 1);
     // Dropping is enough: a call that never starts leaves nothing behind.
     drop(writing);
     assert_eq!(std::fs::read_dir(&calls).unwrap().count(), 0);
-    let own = confined(&world, Reach::OwnProgramOnly);
+    let own = confined(&world, ProgramReach::OwnProgramOnly);
     assert_eq!(std::fs::read_dir(&calls).unwrap().count(), 0);
     assert_eq!(own.cwd, own.home);
 }
@@ -555,9 +557,10 @@ fn nothing_is_noted_for_a_program_that_can_make_nothing() {
 fn without_settings_nothing_is_confined() {
     let world = World::on_disk();
     let root = camino::Utf8PathBuf::from_path_buf(world.outside().join("ws")).unwrap();
-    let error = world
-        .broker()
-        .confine(&Commanded::default(), &root, Reach::Workspace);
+    let error =
+        world
+            .broker()
+            .confine(&CommandedProgram::default(), &root, ProgramReach::Workspace);
     assert_eq!(
         error.unwrap_err().to_string(),
         "nothing says how programs are confined"
@@ -579,7 +582,7 @@ fn what_a_machine_cannot_enforce_is_in_the_log_if_it_is_tolerated() {
     assert_eq!(output(&world, script), "contentrefused\n");
     // What cannot be does not start.
     let world = world.net("example.com", 443, true);
-    let request = Request::ProcessRun(ProcessRun {
+    let request = VfsRequest::ProcessRun(ProcessRun {
         program: "sh".into(),
         args: vec!["-c".into(), "cat a".into()],
         envs: Vec::new(),

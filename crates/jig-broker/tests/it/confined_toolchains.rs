@@ -34,15 +34,15 @@ fn world() -> World {
 }
 
 fn run(world: &World, program: &str, args: &[&str]) -> String {
-    use jig_proto::vfs::{ProcessRun, Reply, Request};
-    let request = Request::ProcessRun(ProcessRun {
+    use jig_proto::vfs::{ProcessRun, VfsReply, VfsRequest};
+    let request = VfsRequest::ProcessRun(ProcessRun {
         program: program.into(),
         args: args.iter().map(|arg| (*arg).into()).collect(),
         envs: Vec::new(),
         cwd: None,
     });
     match world.ask(&request) {
-        Ok(Reply::Process(reply)) if reply.exit_code == 0 => reply.stdout.into_owned(),
+        Ok(VfsReply::Process(reply)) if reply.exit_code == 0 => reply.stdout.into_owned(),
         other => panic!("{program} {args:?}: {other:?}"),
     }
 }

@@ -1,6 +1,6 @@
 //! What whoever was refused something is told, wherever it was refused.
 
-use jig_proto::vfs::{FsPath, FsWrite, HttpGet, ProcessRun, Request};
+use jig_proto::vfs::{FsPath, FsWrite, HttpGet, ProcessRun, VfsRequest};
 
 use crate::confined::shell;
 use crate::staying::{self, Running};
@@ -15,7 +15,7 @@ fn every_refusal_says_what_was_wanted_and_what_is_granted() {
         .allow("src", "r")
         .net("example.org", 443, true)
         .command("make", Some(&[&["test"]]), &[]);
-    let check = |request: Request<'_>, operation: &str, target: &str, grants: &[&str]| {
+    let check = |request: VfsRequest<'_>, operation: &str, target: &str, grants: &[&str]| {
         let error = world.ask(&request).unwrap_err();
         assert!(error.kind().is_denial(), "{error:?}");
         let data = &error.data;
@@ -37,26 +37,26 @@ fn every_refusal_says_what_was_wanted_and_what_is_granted() {
     let files = ["read on `src`"];
     check(read("b"), "read", "b", &files);
     check(
-        Request::FsWrite(FsWrite::new("src/a", "x")),
+        VfsRequest::FsWrite(FsWrite::new("src/a", "x")),
         "update",
         "src/a",
         &files,
     );
     check(
-        Request::FsWrite(FsWrite::new("src/new", "x")),
+        VfsRequest::FsWrite(FsWrite::new("src/new", "x")),
         "create",
         "src/new",
         &files,
     );
     check(
-        Request::FsExists(FsPath::new("../x")),
+        VfsRequest::FsExists(FsPath::new("../x")),
         "exists",
         "../x",
         &files,
     );
     check(read("out/passwd"), "read", "out/passwd", &files);
     let get = |url: &'static str| {
-        Request::HttpGet(HttpGet {
+        VfsRequest::HttpGet(HttpGet {
             url: url.into(),
             headers: Vec::new(),
         })
@@ -76,7 +76,7 @@ fn every_refusal_says_what_was_wanted_and_what_is_granted() {
         "https://example.org/",
         &hosts,
     );
-    let run = Request::ProcessRun(ProcessRun {
+    let run = VfsRequest::ProcessRun(ProcessRun {
         program: "make".into(),
         args: vec!["install".into()],
         envs: Vec::new(),

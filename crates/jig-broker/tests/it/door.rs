@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jig_broker::{
-    AuditDecision, Commanded, Intruder, ProgramEnding, ProgramStart, Reach, RunningProgram,
+    AuditDecision, CommandedProgram, Intruder, ProgramEnding, ProgramReach, ProgramStart,
+    RunningProgram,
 };
 use jig_sandbox::{Enforce, Exit, Layers};
 use jig_testkit::until;
@@ -25,19 +26,19 @@ struct Ran {
 /// A tool that runs, with its door.
 struct Tool {
     program: RunningProgram,
-    view: jig_files::View,
+    view: jig_files::FilesView,
 }
 
 impl Tool {
     fn start(world: &World, words: &[&str]) -> Self {
         let broker = world.broker();
         let view = world.files.materialize().unwrap();
-        let command = Commanded {
+        let command = CommandedProgram {
             program: words[0].into(),
             literals: words[1..].iter().map(Into::into).collect(),
-            ..Commanded::default()
+            ..CommandedProgram::default()
         };
-        let confined = broker.confine(&command, view.path(), Reach::Workspace);
+        let confined = broker.confine(&command, view.path(), ProgramReach::Workspace);
         let mut confined = confined.unwrap();
         broker.guard_commands(&mut confined).unwrap();
         let mut start = ProgramStart::confined(confined, view.path());
@@ -227,13 +228,13 @@ fn without_a_door_no_program_is_found_or_nothing_starts() {
     assert_eq!(ran.stdout, "127\n", "{}", ran.stderr);
     world.confine.as_mut().unwrap().enforce = Enforce::Required;
     let broker = world.broker();
-    let command = Commanded {
+    let command = CommandedProgram {
         program: "sh".into(),
         literals: Vec::new(),
-        ..Commanded::default()
+        ..CommandedProgram::default()
     };
     let view = world.files.materialize().unwrap();
-    let confined = broker.confine(&command, view.path(), Reach::Workspace);
+    let confined = broker.confine(&command, view.path(), ProgramReach::Workspace);
     let mut confined = confined.unwrap();
     broker.guard_commands(&mut confined).unwrap();
     let start = ProgramStart::confined(confined, view.path());

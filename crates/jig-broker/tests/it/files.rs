@@ -1,18 +1,18 @@
 //! Requests on files, on the disk and in memory.
 
-use jig_broker::Judged;
+use jig_broker::JudgedRequest;
 use jig_files::ContentHash;
-use jig_policy::{Capabilities, DefaultAccess};
+use jig_policy::{DefaultAccess, FileCapabilities};
 use jig_proto::vfs::{
     DescriptorReply, Edit, Entry, EntryKind, ErrorKind, FsAppend, FsDelete, FsGrep, FsListDir,
-    FsPatch, FsPath, FsRead, FsRename, FsWrite, MetadataReply, Payload, Reply, Request,
+    FsPatch, FsPath, FsRead, FsRename, FsWrite, MetadataReply, Payload, VfsReply, VfsRequest,
 };
 
 use crate::world::{World, ask, both, delete, exists, kind, read, write};
 
-fn text(reply: Reply<'static>) -> (String, u64) {
+fn text(reply: VfsReply<'static>) -> (String, u64) {
     match reply {
-        Reply::Read(read) => match read.content {
+        VfsReply::Read(read) => match read.content {
             Payload::Text(text) => (text.into_owned(), read.size),
             Payload::Bytes(bytes) => (format!("bytes {bytes:?}"), read.size),
         },
@@ -20,9 +20,9 @@ fn text(reply: Reply<'static>) -> (String, u64) {
     }
 }
 
-fn names(reply: Reply<'static>) -> Vec<String> {
+fn names(reply: VfsReply<'static>) -> Vec<String> {
     match reply {
-        Reply::List(list) => list
+        VfsReply::List(list) => list
             .entries
             .into_iter()
             .map(|one| one.path.into_owned())
@@ -31,16 +31,16 @@ fn names(reply: Reply<'static>) -> Vec<String> {
     }
 }
 
-fn list(path: &str) -> Request<'_> {
-    Request::FsListDir(FsListDir::new(path))
+fn list(path: &str) -> VfsRequest<'_> {
+    VfsRequest::FsListDir(FsListDir::new(path))
 }
 
-fn rename<'a>(from: &'a str, to: &'a str) -> Request<'a> {
-    Request::FsRename(FsRename::new(from, to))
+fn rename<'a>(from: &'a str, to: &'a str) -> VfsRequest<'a> {
+    VfsRequest::FsRename(FsRename::new(from, to))
 }
 
-fn mkdir(path: &str) -> Request<'_> {
-    Request::FsMkdir(FsPath::new(path))
+fn mkdir(path: &str) -> VfsRequest<'_> {
+    VfsRequest::FsMkdir(FsPath::new(path))
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn v044_v046_v048_content_is_text_or_bytes_and_has_its_size_and_version() {
         let world = world
             .with("a.txt", "fn main() {}")
             .with("b.bin", [0xff, 0, 1]);
-        let Ok(Reply::Read(reply)) = world.ask(&read("a.txt")) else {
+        let Ok(VfsReply::Read(reply)) = world.ask(&read("a.txt")) else {
             panic!("it may be read");
         };
         assert_eq!(reply.content, Payload::Text("fn main() {}".into()));
@@ -111,7 +111,7 @@ fn x24_v141_large_files_are_read_in_ranges() {
                 ..FsRead::new("big")
             };
             world
-                .ask(&Request::FsRead(read))
+                .ask(&VfsRequest::FsRead(read))
                 .map(text)
                 .map_err(|error| error.kind())
         };
@@ -222,12 +222,12 @@ fn no_error_names_a_path_of_the_host() {
 fn x57_exclusive_and_overwrite_raise_already_exists() {
     both(|world| {
         let world = world.with("a", "a").with("b", "b").allow(".", "rcud");
-        let exclusive = Request::FsWrite(FsWrite {
+        let exclusive = VfsRequest::FsWrite(FsWrite {
             exclusive: true,
             ..FsWrite::new("a", "x")
         });
         assert_eq!(world.ask(&exclusive).unwrap_err().code(), -32003);
-        let keep = Request::FsRename(FsRename {
+        let keep = VfsRequest::FsRename(FsRename {
             overwrite: false,
             ..FsRename::new("a", "b")
         });
@@ -249,12 +249,12 @@ fn etags_protect_against_lost_updates() {
         let world = world.with("a", "one").allow(".", "rcud");
         let etag = ContentHash::of(b"one").to_string();
         let write_if = |etag: &str, content: &'static str| {
-            Request::FsWrite(FsWrite {
+            VfsRequest::FsWrite(FsWrite {
                 if_match: Some(etag.to_owned().into()),
                 ..FsWrite::new("a", content)
             })
         };
-        let Ok(Reply::Done(done)) = world.ask(&write_if(&etag, "two")) else {
+        let Ok(VfsReply::Done(done)) = world.ask(&write_if(&etag, "two")) else {
             panic!("the version is right");
         };
         let two = ContentHash::of(b"two").to_string();
@@ -264,7 +264,7 @@ fn etags_protect_against_lost_updates() {
             assert_eq!((error.code(), error.kind()), (-32003, ErrorKind::Stale));
         }
         let delete_if = |etag: &str| {
-            Request::FsDelete(FsDelete {
+            VfsRequest::FsDelete(FsDelete {
                 if_match: Some(etag.to_owned().into()),
                 ..FsDelete::new("a")
             })
@@ -280,14 +280,14 @@ fn etags_protect_against_lost_updates() {
 fn appending_and_patching() {
     both(|world| {
         let world = world.with("a", "one two two").allow(".", "rcu");
-        let append = Request::FsAppend(FsAppend::new("a", "!"));
+        let append = VfsRequest::FsAppend(FsAppend::new("a", "!"));
         assert!(world.ask(&append).is_ok());
         let edit = |old: &'static str, new: &'static str, all| Edit {
             old: old.into(),
             new: new.into(),
             all,
         };
-        let patch = |edits| Request::FsPatch(FsPatch::new("a", edits));
+        let patch = |edits| VfsRequest::FsPatch(FsPatch::new("a", edits));
         assert!(world.ask(&patch(vec![edit("one", "1", false)])).is_ok());
         let error = world.ask(&patch(vec![edit("1", "x", false), edit("two", "2", false)]));
         assert_eq!(kind(error), Err(ErrorKind::Ambiguous));
@@ -310,7 +310,7 @@ fn a_patch_needs_read_because_its_answers_tell_what_is_there() {
             new: "pass".into(),
             all: false,
         }];
-        let result = world.ask(&Request::FsPatch(FsPatch::new("a", edits)));
+        let result = world.ask(&VfsRequest::FsPatch(FsPatch::new("a", edits)));
         assert_eq!(kind(result), Err(ErrorKind::DeniedByRule));
     });
 }
@@ -324,7 +324,7 @@ fn x51_existence_and_metadata_need_read_whether_or_not_there_is_something() {
             .with("open/f", "12345")
             .allow(".", "r")
             .allow("secret", "");
-        let metadata = |path: &'static str| Request::FsMetadata(FsPath::new(path));
+        let metadata = |path: &'static str| VfsRequest::FsMetadata(FsPath::new(path));
         let paths = [
             "secret/there",
             "secret/not-there",
@@ -346,14 +346,17 @@ fn x51_existence_and_metadata_need_read_whether_or_not_there_is_something() {
             answers.iter().all(|answer| *answer == answers[0]),
             "{answers:?}"
         );
-        assert_eq!(world.ask(&exists("open/f")), Ok(Reply::Exists(true)));
-        assert_eq!(world.ask(&exists("open/g")), Ok(Reply::Exists(false)));
+        assert_eq!(world.ask(&exists("open/f")), Ok(VfsReply::Exists(true)));
+        assert_eq!(world.ask(&exists("open/g")), Ok(VfsReply::Exists(false)));
         let reply = MetadataReply {
             kind: EntryKind::File,
             size: 5,
             etag: None,
         };
-        assert_eq!(world.ask(&metadata("open/f")), Ok(Reply::Metadata(reply)));
+        assert_eq!(
+            world.ask(&metadata("open/f")),
+            Ok(VfsReply::Metadata(reply))
+        );
         assert_eq!(
             kind(world.ask(&metadata("open/g"))),
             Err(ErrorKind::NotFound)
@@ -399,7 +402,7 @@ fn v055_x52_denied_entries_are_not_listed() {
             names(world.ask(&list("d")).unwrap()),
             ["a", "good", "out", "sub"]
         );
-        let Ok(Reply::List(reply)) = world.ask(&list("d")) else {
+        let Ok(VfsReply::List(reply)) = world.ask(&list("d")) else {
             panic!("it may be listed");
         };
         let dir = Entry {
@@ -430,15 +433,15 @@ fn long_listings_come_in_pages() {
             world.put(&format!("d/{name}"), "");
         }
         let page_of = |world: &World, cursor: Option<&str>, limit| {
-            let request = Request::FsListDir(FsListDir {
+            let request = VfsRequest::FsListDir(FsListDir {
                 cursor: cursor.map(|cursor| cursor.to_owned().into()),
                 limit,
                 ..FsListDir::new("d")
             });
             match world.ask(&request).unwrap() {
-                Reply::List(reply) => {
+                VfsReply::List(reply) => {
                     let next = reply.next_cursor.clone().map(|next| next.into_owned());
-                    (names(Reply::List(reply)).concat(), next)
+                    (names(VfsReply::List(reply)).concat(), next)
                 }
                 other => panic!("{other:?}"),
             }
@@ -482,7 +485,7 @@ fn x49_x64_a_directory_is_deleted_only_when_asked_so() {
             Err(ErrorKind::NotFound)
         );
         assert!(world.ask(&delete("d", true)).is_ok());
-        assert_eq!(world.ask(&exists("d")), Ok(Reply::Exists(false)));
+        assert_eq!(world.ask(&exists("d")), Ok(VfsReply::Exists(false)));
         for root in [delete(".", true), rename(".", "x"), rename("x", ".")] {
             let code = world.ask(&root).unwrap_err().code();
             assert!(matches!(code, -32602 | -32001), "{code}");
@@ -560,14 +563,14 @@ fn v060_v064_grep_finds_lines_and_skips_what_may_not_be_read() {
             .allow(".", "r")
             .allow("secret", "");
         let grep = |paths: Option<Vec<&'static str>>| {
-            Request::FsGrep(FsGrep {
+            VfsRequest::FsGrep(FsGrep {
                 paths: paths.map(|paths| paths.into_iter().map(Into::into).collect()),
                 extensions: Some(vec!["rs".into()]),
                 context: 1,
                 ..FsGrep::new("fn main")
             })
         };
-        let Ok(Reply::Grep(reply)) = world.ask(&grep(None)) else {
+        let Ok(VfsReply::Grep(reply)) = world.ask(&grep(None)) else {
             panic!("something may be searched");
         };
         assert_eq!(reply.matches.len(), 1);
@@ -592,7 +595,7 @@ fn v060_v064_grep_finds_lines_and_skips_what_may_not_be_read() {
             kind(world.ask(&grep(Some(vec!["none"])))),
             Err(ErrorKind::NotFound)
         );
-        let bad = Request::FsGrep(FsGrep::new("("));
+        let bad = VfsRequest::FsGrep(FsGrep::new("("));
         assert_eq!(kind(world.ask(&bad)), Err(ErrorKind::InvalidParams));
     });
 }
@@ -606,11 +609,11 @@ fn grep_walks_to_what_a_rule_opens_further_down() {
             .with("g", "needle")
             .allow("a/open", "r");
         for paths in [None, Some(vec![".".into()]), Some(vec!["a".into()])] {
-            let request = Request::FsGrep(FsGrep {
+            let request = VfsRequest::FsGrep(FsGrep {
                 paths,
                 ..FsGrep::new("needle")
             });
-            let Ok(Reply::Grep(reply)) = world.ask(&request) else {
+            let Ok(VfsReply::Grep(reply)) = world.ask(&request) else {
                 panic!("something may be searched");
             };
             let found: Vec<&str> = reply
@@ -628,7 +631,7 @@ fn mkdir_makes_directories() {
     both(|world| {
         let mut world = world.with("f", "");
         world.default = DefaultAccess {
-            fs: Capabilities::ALL,
+            fs: FileCapabilities::ALL,
             commands: false,
         };
         assert!(world.ask(&mkdir("a/b/c")).is_ok());
@@ -668,7 +671,9 @@ fn x40_secrets_are_removed_from_files_names_lines_and_messages() {
         let (content, _) = text(world.ask(&read("b.bin")).unwrap());
         assert_eq!(content, format!("bytes {:?}", b"\xff [REDACTED]"));
         assert!(names(world.ask(&list(".")).unwrap()).contains(&"x-[REDACTED]".to_owned()));
-        let reply = world.ask(&Request::FsGrep(FsGrep::new("token"))).unwrap();
+        let reply = world
+            .ask(&VfsRequest::FsGrep(FsGrep::new("token")))
+            .unwrap();
         assert!(!format!("{reply:?}").contains("hunter22"));
         let error = world.ask(&read("none/hunter22")).unwrap_err();
         assert!(!format!("{error:?}").contains("hunter22"), "{error:?}");
@@ -681,7 +686,7 @@ fn x40_secrets_are_removed_from_files_names_lines_and_messages() {
                     length,
                     ..FsRead::new("a")
                 };
-                text(world.ask(&Request::FsRead(read)).unwrap()).0
+                text(world.ask(&VfsRequest::FsRead(read)).unwrap()).0
             };
             let joined = part(0, Some(cut)) + &part(cut, None);
             for piece in ["hunt", "er22", "hu", "22"] {
@@ -697,14 +702,14 @@ fn what_is_quick_is_done_by_the_thread_that_asked() {
         .with("small", "x")
         .with("big", vec![b'x'; 1 << 20]);
     let broker = world.broker();
-    let check = |request: Request<'_>, expected: bool| match broker.judge(&request) {
-        Judged::Ready(work) => assert_eq!(work.is_quick(), expected, "{request:?}"),
+    let check = |request: VfsRequest<'_>, expected: bool| match broker.judge(&request) {
+        JudgedRequest::Ready(work) => assert_eq!(work.is_quick(), expected, "{request:?}"),
         other => panic!("{other:?}"),
     };
     check(read("small"), true);
     check(exists("small"), true);
     check(read("big"), false);
-    check(Request::FsGrep(FsGrep::new("x")), false);
+    check(VfsRequest::FsGrep(FsGrep::new("x")), false);
 }
 
 #[test]
@@ -712,7 +717,7 @@ fn v157_a_cancelled_request_is_not_done() {
     both(|world| {
         let world = world.allow(".", "rcud").with("a", "a");
         for request in [write("b", "x"), delete("a", false)] {
-            let Judged::Ready(work) = world.broker().judge(&request) else {
+            let JudgedRequest::Ready(work) = world.broker().judge(&request) else {
                 panic!("it is allowed");
             };
             work.cancel_token().cancel();
@@ -727,7 +732,7 @@ fn v157_a_cancelled_request_is_not_done() {
 fn a_file_that_appears_between_judging_and_writing_is_judged_as_an_update() {
     both(|world| {
         let world = world.allow(".", "rc");
-        let Judged::Ready(work) = world.broker().judge(&write("a", "mine")) else {
+        let JudgedRequest::Ready(work) = world.broker().judge(&write("a", "mine")) else {
             panic!("it may be created");
         };
         let mut world = world;
@@ -736,7 +741,7 @@ fn a_file_that_appears_between_judging_and_writing_is_judged_as_an_update() {
         assert_eq!(error.kind(), ErrorKind::DeniedByRule, "{error}");
         assert_eq!(world.content("a").as_deref(), Some("theirs"));
         let world = world.allow(".", "rcu");
-        let Judged::Ready(work) = world.broker().judge(&write("b", "mine")) else {
+        let JudgedRequest::Ready(work) = world.broker().judge(&write("b", "mine")) else {
             panic!("it may be created");
         };
         let mut world = world;
@@ -749,13 +754,13 @@ fn a_file_that_appears_between_judging_and_writing_is_judged_as_an_update() {
 #[test]
 fn an_open_file_is_handed_over_only_where_its_content_may_go_as_it_is() {
     let open = |path: &'static str| {
-        Request::FsRead(FsRead {
+        VfsRequest::FsRead(FsRead {
             fd: true,
             ..FsRead::new(path)
         })
     };
-    let check = |world: &World, request: &Request<'_>, reaches: bool, expected: Option<&str>| {
-        let Judged::Ready(work) = world.broker().judge(request) else {
+    let check = |world: &World, request: &VfsRequest<'_>, reaches: bool, expected: Option<&str>| {
+        let JudgedRequest::Ready(work) = world.broker().judge(request) else {
             panic!("{request:?} is allowed");
         };
         let mut seen = None;
@@ -774,7 +779,7 @@ fn an_open_file_is_handed_over_only_where_its_content_may_go_as_it_is() {
                 assert!(reaches && expected.is_some());
                 let size = expected.map_or(0, str::len) as u64;
                 let etag = None;
-                assert_eq!(reply, Reply::Descriptor(DescriptorReply { size, etag }));
+                assert_eq!(reply, VfsReply::Descriptor(DescriptorReply { size, etag }));
             }
             Err(work) => {
                 assert!(!reaches || expected.is_none());
@@ -794,7 +799,7 @@ fn an_open_file_is_handed_over_only_where_its_content_may_go_as_it_is() {
         offset: Some(1),
         ..FsRead::new("a.txt")
     };
-    check(&disk(), &Request::FsRead(part), true, None);
+    check(&disk(), &VfsRequest::FsRead(part), true, None);
     let secret = disk();
     secret.secrets.remember("a secret that is long enough");
     check(&secret, &open("a.txt"), true, None);
@@ -804,7 +809,7 @@ fn an_open_file_is_handed_over_only_where_its_content_may_go_as_it_is() {
     // What is no file has nothing to hand over, and the error is that of reading.
     let world = disk().with("d/b.txt", "");
     for (path, expected) in [("d", ErrorKind::IsDir), ("none", ErrorKind::NotFound)] {
-        let Judged::Ready(work) = world.broker().judge(&open(path)) else {
+        let JudgedRequest::Ready(work) = world.broker().judge(&open(path)) else {
             panic!("{path} may be read");
         };
         let Err(work) = work.hand_over(|_| panic!("there is nothing to hand over")) else {
@@ -815,6 +820,6 @@ fn an_open_file_is_handed_over_only_where_its_content_may_go_as_it_is() {
     let denied = disk().allow("a.txt", "");
     assert!(matches!(
         denied.broker().judge(&open("a.txt")),
-        Judged::Refused(_)
+        JudgedRequest::Refused(_)
     ));
 }

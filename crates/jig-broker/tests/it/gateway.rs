@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use jig_proto::vfs::{ProcessReply, ProcessRun, Reply, Request};
+use jig_proto::vfs::{ProcessReply, ProcessRun, VfsReply, VfsRequest};
 
 use crate::server::{Server, ok};
 use crate::world::{World, ask};
@@ -16,14 +16,14 @@ fn world() -> World {
 }
 
 fn bash(world: &World, script: &str) -> ProcessReply<'static> {
-    let request = Request::ProcessRun(ProcessRun {
+    let request = VfsRequest::ProcessRun(ProcessRun {
         program: "bash".into(),
         args: vec!["-c".into(), script.into()],
         envs: Vec::new(),
         cwd: None,
     });
     match ask(&world.broker(), &request) {
-        Ok(Reply::Process(reply)) => reply,
+        Ok(VfsReply::Process(reply)) => reply,
         other => panic!("{script}: {other:?}"),
     }
 }

@@ -5,9 +5,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{AuditDecision, Judged, Scope};
+use jig_broker::{ApprovalScope, AuditDecision, JudgedRequest};
 use jig_proto::vfs::{
-    ErrorKind, ErrorReply, Header, HttpGet, HttpPost, HttpReply, Payload, Reply, Request,
+    ErrorKind, ErrorReply, Header, HttpGet, HttpPost, HttpReply, Payload, VfsReply, VfsRequest,
 };
 
 use crate::server::{Server, ok, redirect};
@@ -27,19 +27,19 @@ fn url(server: &Server, path: &str) -> String {
     format!("http://api.test:{}{path}", server.port)
 }
 
-fn get(url: &str) -> Request<'_> {
+fn get(url: &str) -> VfsRequest<'_> {
     with_headers(url, &[])
 }
 
-fn with_headers<'a>(url: &'a str, headers: &[(&'a str, &'a str)]) -> Request<'a> {
-    Request::HttpGet(HttpGet {
+fn with_headers<'a>(url: &'a str, headers: &[(&'a str, &'a str)]) -> VfsRequest<'a> {
+    VfsRequest::HttpGet(HttpGet {
         url: url.into(),
         headers: own(headers),
     })
 }
 
-fn post<'a>(url: &'a str, headers: &[(&'a str, &'a str)], body: &'a str) -> Request<'a> {
-    Request::HttpPost(HttpPost {
+fn post<'a>(url: &'a str, headers: &[(&'a str, &'a str)], body: &'a str) -> VfsRequest<'a> {
+    VfsRequest::HttpPost(HttpPost {
         url: url.into(),
         headers: own(headers),
         body: body.into(),
@@ -54,9 +54,9 @@ fn own<'a>(headers: &[(&'a str, &'a str)]) -> Vec<Header<'a>> {
     headers.collect()
 }
 
-fn body(result: Result<Reply<'static>, ErrorReply>) -> (u16, String) {
+fn body(result: Result<VfsReply<'static>, ErrorReply>) -> (u16, String) {
     match result.unwrap() {
-        Reply::Http(HttpReply {
+        VfsReply::Http(HttpReply {
             status,
             body: Payload::Text(text),
         }) => (status, text.into_owned()),
@@ -156,7 +156,7 @@ fn v076_a_binary_body_is_bytes() {
     let server = Server::answering(ok(b"\xff\x00hunter22"));
     let world = world_for(&server);
     world.secrets.remember("hunter22");
-    let Ok(Reply::Http(reply)) = world.ask(&get(&url(&server, "/"))) else {
+    let Ok(VfsReply::Http(reply)) = world.ask(&get(&url(&server, "/"))) else {
         panic!("it is allowed");
     };
     assert_eq!(
@@ -229,7 +229,7 @@ fn a_name_and_a_variable_are_asked_for_together() {
     world.names.put("api.test", &[&["127.0.0.1"]]);
     let request_url = url(&server, "/x?q=1");
     let request = with_headers(&request_url, &[("X", "${TOKEN}"), ("Y", "${TOKEN}")]);
-    let Judged::Uncovered(inquiry) = world.broker().judge(&request) else {
+    let JudgedRequest::Uncovered(inquiry) = world.broker().judge(&request) else {
         panic!("nothing covers it");
     };
     let shown = format!("http://api.test:{}/x?…", server.port);
@@ -237,7 +237,7 @@ fn a_name_and_a_variable_are_asked_for_together() {
         inquiry.text(),
         format!("Allow `editor` to reach `{shown}` and to send the value of `TOKEN`?")
     );
-    let Judged::Ready(work) = inquiry.approve(Scope::Turn) else {
+    let JudgedRequest::Ready(work) = inquiry.approve(ApprovalScope::Turn) else {
         panic!("it was approved");
     };
     assert_eq!(body(work.perform()), (200, "fine".to_owned()));
@@ -258,16 +258,16 @@ fn once_covers_a_redirect_on_the_same_host() {
     let world = World::in_memory().net("127.0.0.1", server.port, true);
     world.names.put("api.test", &[&["127.0.0.1"]]);
     let request_url = url(&server, "/");
-    let Judged::Uncovered(inquiry) = world.broker().judge(&get(&request_url)) else {
+    let JudgedRequest::Uncovered(inquiry) = world.broker().judge(&get(&request_url)) else {
         panic!("nothing covers it");
     };
-    let Judged::Ready(work) = inquiry.approve(Scope::Once) else {
+    let JudgedRequest::Ready(work) = inquiry.approve(ApprovalScope::Once) else {
         panic!("it was approved");
     };
     assert_eq!(body(work.perform()), (200, "end".to_owned()));
     assert!(matches!(
         world.broker().judge(&get(&request_url)),
-        Judged::Uncovered(_)
+        JudgedRequest::Uncovered(_)
     ));
 }
 
@@ -631,7 +631,7 @@ fn v157_cancelling_ends_a_request_that_waits() {
     });
     let world = world_for(&server);
     let request_url = url(&server, "/");
-    let Judged::Ready(work) = world.broker().judge(&get(&request_url)) else {
+    let JudgedRequest::Ready(work) = world.broker().judge(&get(&request_url)) else {
         panic!("it is allowed");
     };
     assert!(!work.is_quick());

@@ -1,43 +1,46 @@
 //! Files that are opened once and then read and written in parts, on the disk and in memory.
 
-use jig_broker::{AuditDecision, Broker, Judged, Look, Open, OpenFile, Scope, Unapproved};
-use jig_files::Kind;
-use jig_proto::vfs::{ErrorKind, ErrorReply, FsGrep, FsListDir, Payload, Reply, Request};
+use jig_broker::{
+    ApprovalScope, AuditDecision, Broker, JudgedRequest, OpenFile, OpenRequest, PathStat,
+    Unapproved,
+};
+use jig_files::PlaceKind;
+use jig_proto::vfs::{ErrorKind, ErrorReply, FsGrep, FsListDir, Payload, VfsReply, VfsRequest};
 
 use crate::world::{World, ask, both, delete, kind, project, read, write};
 
 /// An open as letters: read, write, create, exclusive (`x`), truncate.
-fn wanted<'a>(path: &'a str, flags: &str) -> Open<'a> {
-    Open {
+fn wanted<'a>(path: &'a str, flags: &str) -> OpenRequest<'a> {
+    OpenRequest {
         read: flags.contains('r'),
         write: flags.contains('w'),
         create: flags.contains('c'),
         exclusive: flags.contains('x'),
         truncate: flags.contains('t'),
-        ..Open::new(path)
+        ..OpenRequest::new(path)
     }
 }
 
 fn done<T>(
-    judged: Judged,
+    judged: JudgedRequest,
     act: impl FnOnce(jig_broker::Work) -> Result<T, ErrorReply>,
 ) -> Result<T, ErrorReply> {
     match judged {
-        Judged::Ready(work) => act(work),
-        Judged::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
-        Judged::Refused(error) => Err(error),
+        JudgedRequest::Ready(work) => act(work),
+        JudgedRequest::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
+        JudgedRequest::Refused(error) => Err(error),
     }
 }
 
-fn open(broker: &Broker, open: &Open<'_>) -> Result<OpenFile, ErrorReply> {
+fn open(broker: &Broker, open: &OpenRequest<'_>) -> Result<OpenFile, ErrorReply> {
     done(broker.judge_open(open), jig_broker::Work::open)
 }
 
-fn look(broker: &Broker, path: &str, follow: bool) -> Result<Look, ErrorReply> {
+fn look(broker: &Broker, path: &str, follow: bool) -> Result<PathStat, ErrorReply> {
     done(broker.judge_look(path, follow), jig_broker::Work::look)
 }
 
-fn perform(judged: Judged) -> Result<Reply<'static>, ErrorKind> {
+fn perform(judged: JudgedRequest) -> Result<VfsReply<'static>, ErrorKind> {
     kind(done(judged, jig_broker::Work::perform))
 }
 
@@ -134,7 +137,7 @@ fn it_is_read_and_written_in_place() {
         let now = file.look().unwrap();
         assert_eq!(
             (now.path, now.kind, now.size),
-            (project("f"), Kind::File, 2)
+            (project("f"), PlaceKind::File, 2)
         );
         assert_eq!(now.modified, file.modified());
         let error = other.write_at(0, b"x").unwrap_err();
@@ -207,18 +210,18 @@ fn one_line_for_an_open_and_none_for_what_follows() {
 fn v133_what_nothing_covers_is_asked_and_then_opened() {
     both(|world| {
         let broker = world.broker();
-        let Judged::Uncovered(inquiry) = broker.judge_open(&wanted("a", "wc")) else {
+        let JudgedRequest::Uncovered(inquiry) = broker.judge_open(&wanted("a", "wc")) else {
             panic!("nothing speaks of creating");
         };
         assert_eq!(inquiry.text(), "Allow `editor` to create `a`?");
         assert!(inquiry.context().starts_with("editor asks by `fs.write`."));
         assert_eq!(world.content("a"), None, "asking does nothing");
-        let file = done(inquiry.approve(Scope::Once), jig_broker::Work::open).unwrap();
+        let file = done(inquiry.approve(ApprovalScope::Once), jig_broker::Work::open).unwrap();
         file.write_at(0, b"1").unwrap();
         assert_eq!(world.content("a").as_deref(), Some("1"));
 
         // It exists now, which is something else; for the turn it also covers `fs.write`.
-        let Judged::Uncovered(inquiry) = broker.judge_open(&wanted("a", "rw")) else {
+        let JudgedRequest::Uncovered(inquiry) = broker.judge_open(&wanted("a", "rw")) else {
             panic!("nothing speaks of updating");
         };
         assert_eq!(inquiry.text(), "Allow `editor` to update `a`?");
@@ -226,7 +229,7 @@ fn v133_what_nothing_covers_is_asked_and_then_opened() {
         assert!(ask(&broker, &write("a", "2")).is_ok());
         assert!(open(&broker, &wanted("a", "wt")).is_ok());
 
-        let Judged::Uncovered(inquiry) = broker.judge_open(&wanted("b", "wc")) else {
+        let JudgedRequest::Uncovered(inquiry) = broker.judge_open(&wanted("b", "wc")) else {
             panic!("nothing speaks of creating");
         };
         let error = done(inquiry.answer("no: never"), jig_broker::Work::open).unwrap_err();
@@ -240,12 +243,12 @@ fn one_question_asks_for_all_that_an_open_takes() {
     both(|world| {
         let world = world.with(".env", "KEY=1");
         let broker = world.broker();
-        let Judged::Uncovered(inquiry) = broker.judge_open(&wanted(".env", "rw")) else {
+        let JudgedRequest::Uncovered(inquiry) = broker.judge_open(&wanted(".env", "rw")) else {
             panic!("a sensitive path is asked for");
         };
         let asks: Vec<_> = inquiry.asks().iter().map(|ask| ask.operation()).collect();
         assert_eq!(asks, ["update", "read"]);
-        let file = done(inquiry.approve(Scope::Once), jig_broker::Work::open).unwrap();
+        let file = done(inquiry.approve(ApprovalScope::Once), jig_broker::Work::open).unwrap();
         file.write_at(4, b"2").unwrap();
         assert_eq!(file.read_at(0, 9).unwrap(), "KEY=2");
     });
@@ -285,7 +288,7 @@ fn what_changed_since_it_was_judged_is_judged_again() {
                 world.put("f", "old");
             }
             let broker = world.broker();
-            let Judged::Ready(work) = broker.judge_open(&wanted("f", flags)) else {
+            let JudgedRequest::Ready(work) = broker.judge_open(&wanted("f", flags)) else {
                 panic!("{letters} allow {flags}");
             };
             match there {
@@ -324,10 +327,10 @@ fn what_changed_since_it_was_judged_is_judged_again() {
 fn nobody_approved_what_stands_there_now() {
     both(|mut world| {
         let broker = world.broker();
-        let Judged::Uncovered(inquiry) = broker.judge_open(&wanted("a", "wct")) else {
+        let JudgedRequest::Uncovered(inquiry) = broker.judge_open(&wanted("a", "wct")) else {
             panic!("nothing speaks of creating");
         };
-        let Judged::Ready(work) = inquiry.approve(Scope::Once) else {
+        let JudgedRequest::Ready(work) = inquiry.approve(ApprovalScope::Once) else {
             panic!("it was approved");
         };
         world.put("a", "theirs");
@@ -370,7 +373,7 @@ fn x19_a_door_to_a_directory_is_not_left_by_links() {
         check("docsx", "wc", escape);
         check(".", "r", escape);
 
-        let did = |judged: Judged| perform(judged).map(drop);
+        let did = |judged: JudgedRequest| perform(judged).map(drop);
         let escape = Err(ErrorKind::Escape);
         assert_eq!(did(door.judge(&read("docs/out"))), escape);
         assert_eq!(did(door.judge(&write("docs/away/new", "x"))), escape);
@@ -383,11 +386,11 @@ fn x19_a_door_to_a_directory_is_not_left_by_links() {
         assert_eq!(did(door.judge_rename("docs/fine", "other/fine")), escape);
         assert_eq!(did(door.judge_rename("other/b", "docs/b")), escape);
         assert_eq!(did(door.judge_rename("docs/fine", "docs/moved")), Ok(()));
-        let list = Request::FsListDir(FsListDir::new("docs/away"));
+        let list = VfsRequest::FsListDir(FsListDir::new("docs/away"));
         assert_eq!(did(door.judge(&list)), escape);
 
         // A link that leads out is not even told of.
-        let list = Request::FsListDir(FsListDir::new("docs"));
+        let list = VfsRequest::FsListDir(FsListDir::new("docs"));
         let entries = done(door.judge(&list), jig_broker::Work::entries).unwrap();
         let told: Vec<_> = entries
             .iter()
@@ -397,8 +400,8 @@ fn x19_a_door_to_a_directory_is_not_left_by_links() {
         assert_eq!(told, expected);
         let everything = done(world.broker().judge(&list), jig_broker::Work::entries).unwrap();
         assert_eq!(everything.len(), 6);
-        let grep = Request::FsGrep(FsGrep::new("needle"));
-        let Ok(Reply::Grep(found)) = perform(door.judge(&grep)) else {
+        let grep = VfsRequest::FsGrep(FsGrep::new("needle"));
+        let Ok(VfsReply::Grep(found)) = perform(door.judge(&grep)) else {
             panic!("what is in the directory may be searched");
         };
         let paths: Vec<_> = found
@@ -424,23 +427,23 @@ fn x19_what_is_elsewhere_is_not_asked_about_and_an_approval_does_not_lead_there(
         .with_link("docs/out", "../other/b");
     let door = world.broker().beneath(&project("docs"));
     let judged = door.judge_open(&wanted("docs/out", "w"));
-    assert!(matches!(judged, Judged::Refused(error) if error.kind() == ErrorKind::Escape));
-    let Judged::Uncovered(inquiry) = door.judge_open(&wanted("docs/a", "wt")) else {
+    assert!(matches!(judged, JudgedRequest::Refused(error) if error.kind() == ErrorKind::Escape));
+    let JudgedRequest::Uncovered(inquiry) = door.judge_open(&wanted("docs/a", "wt")) else {
         panic!("nothing speaks of updating");
     };
-    let Judged::Uncovered(second) = door.judge_open(&wanted("docs/a", "wt")) else {
+    let JudgedRequest::Uncovered(second) = door.judge_open(&wanted("docs/a", "wt")) else {
         panic!("nothing speaks of updating");
     };
     // While somebody thinks about it, the file becomes a link.
     let ws = world.outside().join("ws");
     std::fs::remove_file(ws.join("docs/a")).unwrap();
     std::os::unix::fs::symlink("../other/b", ws.join("docs/a")).unwrap();
-    let error = done(inquiry.approve(Scope::Once), jig_broker::Work::open).unwrap_err();
+    let error = done(inquiry.approve(ApprovalScope::Once), jig_broker::Work::open).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Escape);
     // And again between the answer and the act.
     std::fs::remove_file(ws.join("docs/a")).unwrap();
     std::fs::write(ws.join("docs/a"), "a").unwrap();
-    let Judged::Ready(work) = second.approve(Scope::Once) else {
+    let JudgedRequest::Ready(work) = second.approve(ApprovalScope::Once) else {
         panic!("it was approved");
     };
     std::fs::remove_file(ws.join("docs/a")).unwrap();
@@ -457,7 +460,7 @@ fn a_link_at_the_end_is_followed_only_if_asked() {
             .with_link("l", "f")
             .allow(".", "rcu");
         let broker = world.broker();
-        let itself = |flags: &str| Open {
+        let itself = |flags: &str| OpenRequest {
             follow: false,
             ..wanted("l", flags)
         };
@@ -466,7 +469,7 @@ fn a_link_at_the_end_is_followed_only_if_asked() {
             assert_eq!(error.kind(), ErrorKind::InvalidParams, "{flags}");
         }
         for follow in [true, false] {
-            let exclusive = Open {
+            let exclusive = OpenRequest {
                 follow,
                 ..wanted("l", "wcx")
             };
@@ -477,12 +480,12 @@ fn a_link_at_the_end_is_followed_only_if_asked() {
         let link = look(&broker, "l", false).unwrap();
         assert_eq!(
             (link.path, link.kind),
-            (project("l"), Kind::Link("f".to_owned()))
+            (project("l"), PlaceKind::Link("f".to_owned()))
         );
         let file = look(&broker, "l", true).unwrap();
         assert_eq!(
             (file.path, file.kind, file.size),
-            (project("f"), Kind::File, 5)
+            (project("f"), PlaceKind::File, 5)
         );
         assert!(file.modified.is_some());
     });
@@ -493,7 +496,7 @@ fn a_file_becomes_no_larger_than_it_may() {
     both(|world| {
         let world = world.with("f", "0123456789").allow(".", "rcu");
         let broker = world.broker();
-        let small = |path| Open {
+        let small = |path| OpenRequest {
             most: Some(4),
             ..wanted(path, "rwc")
         };
@@ -535,7 +538,7 @@ fn x40_a_file_that_is_read_is_what_fs_read_gives() {
             let world = world.with("f", &content).allow(".", "ru");
             world.secrets.remember(secret);
             let broker = world.broker();
-            let Ok(Reply::Read(reply)) = ask(&broker, &read("f")) else {
+            let Ok(VfsReply::Read(reply)) = ask(&broker, &read("f")) else {
                 panic!("it may be read");
             };
             let Payload::Text(expected) = reply.content else {
@@ -601,7 +604,7 @@ fn x40_a_file_too_large_for_a_copy_keeps_its_offsets() {
 fn errors_hold_no_secret_and_no_path_of_the_host() {
     let world = World::on_disk().allow(".", "rcu");
     world.secrets.remember("s3cr3t-value");
-    let small = Open {
+    let small = OpenRequest {
         most: Some(1),
         ..wanted("s3cr3t-value", "wc")
     };
@@ -633,9 +636,9 @@ fn a_work_is_done_in_its_own_way_only() {
         assert_eq!(world.content("f").unwrap(), "hello");
         // A look is an `fs.metadata`.
         let looked = perform(broker.judge_look("f", true));
-        assert!(matches!(looked, Ok(Reply::Metadata(reply)) if reply.size == 5));
+        assert!(matches!(looked, Ok(VfsReply::Metadata(reply)) if reply.size == 5));
 
-        let Judged::Ready(work) = broker.judge_open(&wanted("new", "wc")) else {
+        let JudgedRequest::Ready(work) = broker.judge_open(&wanted("new", "wc")) else {
             panic!("it may be created");
         };
         work.cancel_token().cancel();
@@ -653,7 +656,7 @@ fn directories_are_looked_at_and_not_opened() {
             let error = open(&broker, &wanted(path, flags)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::IsDir, "{path} {flags}");
         }
-        assert_eq!(look(&broker, "d", true).unwrap().kind, Kind::Directory);
+        assert_eq!(look(&broker, "d", true).unwrap().kind, PlaceKind::Directory);
         assert_eq!(look(&broker, ".", false).unwrap().path, project("."));
         let kind_of = |path| look(&broker, path, true).unwrap_err().kind();
         assert_eq!(kind_of("none"), ErrorKind::NotFound);
@@ -676,7 +679,10 @@ fn directories_are_made_and_removed_as_an_operating_system_does() {
         let make = |path| perform(broker.judge_make_dir(path)).map(drop);
         let remove = |path| perform(broker.judge_remove_dir(path)).map(drop);
         assert_eq!(make("new"), Ok(()));
-        assert_eq!(look(&broker, "new", true).unwrap().kind, Kind::Directory);
+        assert_eq!(
+            look(&broker, "new", true).unwrap().kind,
+            PlaceKind::Directory
+        );
         assert_eq!(make("new"), Err(ErrorKind::AlreadyExists));
         assert_eq!(make("l"), Err(ErrorKind::AlreadyExists));
         assert_eq!(make("none/below"), Err(ErrorKind::NotFound));

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use jig_broker::{Judged, Open};
+use jig_broker::{JudgedRequest, OpenRequest};
 use rustix::fs::{CWD, RenameFlags};
 
 use crate::world::World;
@@ -99,15 +99,15 @@ fn a_link_that_is_swapped_in_is_never_opened() {
             ("way/f", truncate),
             (new.as_str(), create),
         ] {
-            let open = Open {
+            let open = OpenRequest {
                 read: true,
                 write: true,
                 create: !existing,
                 truncate: emptied,
-                ..Open::new(path)
+                ..OpenRequest::new(path)
             };
             // `denied` is refused, and what somebody else moves all the time may be given up.
-            let Judged::Ready(work) = broker.judge_open(&open) else {
+            let JudgedRequest::Ready(work) = broker.judge_open(&open) else {
                 refused += 1;
                 continue;
             };

@@ -3,14 +3,14 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::Judged;
-use jig_proto::vfs::{ErrorKind, ProcessReply, ProcessRun, Reply, Request};
+use jig_broker::JudgedRequest;
+use jig_proto::vfs::{ErrorKind, ProcessReply, ProcessRun, VfsReply, VfsRequest};
 
 use crate::world::{World, both, kind};
 
-fn run<'a>(program: &'a str, args: &[&'a str], envs: &[&'a str]) -> Request<'a> {
+fn run<'a>(program: &'a str, args: &[&'a str], envs: &[&'a str]) -> VfsRequest<'a> {
     let own = |texts: &[&'a str]| texts.iter().map(|text| (*text).into()).collect();
-    Request::ProcessRun(ProcessRun {
+    VfsRequest::ProcessRun(ProcessRun {
         program: program.into(),
         args: own(args),
         envs: own(envs),
@@ -18,13 +18,13 @@ fn run<'a>(program: &'a str, args: &[&'a str], envs: &[&'a str]) -> Request<'a> 
     })
 }
 
-fn shell(script: &str) -> Request<'_> {
+fn shell(script: &str) -> VfsRequest<'_> {
     run("sh", &["-c", script], &[])
 }
 
-fn process(reply: Reply<'static>) -> ProcessReply<'static> {
+fn process(reply: VfsReply<'static>) -> ProcessReply<'static> {
     match reply {
-        Reply::Process(reply) => reply,
+        VfsReply::Process(reply) => reply,
         other => panic!("{other:?}"),
     }
 }
@@ -203,7 +203,7 @@ fn v157_cancelling_kills_the_whole_tree() {
     let script = "trap '' TERM; (trap '' TERM; setsid sh -c 'sleep 60 > alive' & wait) & touch started; wait";
     let mut world = world;
     world.limits.process_grace = Duration::from_millis(100);
-    let Judged::Ready(work) = world.broker().judge(&shell(script)) else {
+    let JudgedRequest::Ready(work) = world.broker().judge(&shell(script)) else {
         panic!("it is allowed");
     };
     let cancel = work.cancel_token();

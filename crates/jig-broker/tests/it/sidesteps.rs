@@ -1,22 +1,22 @@
 //! Ways round a rule in two steps, each of which looks harmless: none of them leads anywhere.
 
-use jig_broker::{Judged, Unapproved};
-use jig_proto::vfs::{ErrorKind, ErrorReply, FsRename, Reply, Request};
+use jig_broker::{JudgedRequest, Unapproved};
+use jig_proto::vfs::{ErrorKind, ErrorReply, FsRename, VfsReply, VfsRequest};
 
 use crate::world::{World, ask, both, kind, read};
 
-fn done(judged: Judged) -> Result<Reply<'static>, ErrorReply> {
+fn done(judged: JudgedRequest) -> Result<VfsReply<'static>, ErrorReply> {
     match judged {
-        Judged::Ready(work) => work.perform(),
-        Judged::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
-        Judged::Refused(error) => Err(error),
+        JudgedRequest::Ready(work) => work.perform(),
+        JudgedRequest::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
+        JudgedRequest::Refused(error) => Err(error),
     }
 }
 
 /// Moves by the protocol and as a guest does it.
 fn moves(world: &World, from: &str, to: &str) -> [Result<(), ErrorKind>; 2] {
     let broker = world.broker();
-    let request = Request::FsRename(FsRename::new(from, to));
+    let request = VfsRequest::FsRename(FsRename::new(from, to));
     [
         done(broker.judge_rename(from, to)),
         done(broker.judge(&request)),
@@ -76,7 +76,7 @@ fn x11_a_link_does_not_tell_what_stands_where_nothing_may_be_read() {
             let broker = world.broker();
             assert_eq!(kind(ask(&broker, &read(link))), Err(expected), "{link}");
             let look = match broker.judge_look(link, true) {
-                Judged::Refused(error) => error.kind(),
+                JudgedRequest::Refused(error) => error.kind(),
                 other => panic!("{link}: {other:?}"),
             };
             assert_eq!(look, expected, "{link}");

@@ -3,10 +3,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{AuditDecision, Broker, Judged, Scope};
+use jig_broker::{ApprovalScope, AuditDecision, Broker, JudgedRequest};
 use jig_proto::vfs::{
     ErrorKind, ErrorReply, ProcessOutput, ProcessRead, ProcessRun, ProcessStart, ProcessStop,
-    ProcessWrite, Reply, Request, TerminalSize,
+    ProcessWrite, TerminalSize, VfsReply, VfsRequest,
 };
 use jig_proto::{Fetch, View};
 use serde_json::{Value, json};
@@ -44,28 +44,28 @@ pub(crate) fn shell(script: &str) -> ProcessStart<'_> {
 }
 
 pub(crate) fn try_start(broker: &Broker, start: ProcessStart<'_>) -> Result<u64, ErrorReply> {
-    match ask(broker, &Request::ProcessStart(start))? {
-        Reply::Started(started) => Ok(started.process),
+    match ask(broker, &VfsRequest::ProcessStart(start))? {
+        VfsReply::Started(started) => Ok(started.process),
         other => panic!("{other:?}"),
     }
 }
 
 fn try_read(broker: &Broker, read: ProcessRead) -> Result<ProcessOutput<'static>, ErrorReply> {
-    match ask(broker, &Request::ProcessRead(read))? {
-        Reply::Output(output) => Ok(output),
+    match ask(broker, &VfsRequest::ProcessRead(read))? {
+        VfsReply::Output(output) => Ok(output),
         other => panic!("{other:?}"),
     }
 }
 
 fn try_write(broker: &Broker, process: u64, input: Value) -> Result<(), ErrorReply> {
-    let request = Request::ProcessWrite(ProcessWrite { process, input });
-    assert_eq!(ask(broker, &request)?, Reply::DONE);
+    let request = VfsRequest::ProcessWrite(ProcessWrite { process, input });
+    assert_eq!(ask(broker, &request)?, VfsReply::DONE);
     Ok(())
 }
 
 fn try_stop(broker: &Broker, process: u64) -> Result<ProcessOutput<'static>, ErrorReply> {
-    match ask(broker, &Request::ProcessStop(ProcessStop { process }))? {
-        Reply::Output(output) => Ok(output),
+    match ask(broker, &VfsRequest::ProcessStop(ProcessStop { process }))? {
+        VfsReply::Output(output) => Ok(output),
         other => panic!("{other:?}"),
     }
 }
@@ -380,11 +380,11 @@ fn v157_giving_up_ends_a_wait_and_what_came_is_not_lost() {
     let world = world();
     let mut program = Running::new(&world, start("cat", &[]));
     for settle in [false, true] {
-        let request = Request::ProcessRead(ProcessRead {
+        let request = VfsRequest::ProcessRead(ProcessRead {
             settle,
             ..waiting(program.process, PATIENCE)
         });
-        let Judged::Ready(work) = program.broker.judge(&request) else {
+        let JudgedRequest::Ready(work) = program.broker.judge(&request) else {
             panic!("it is there");
         };
         assert!(!work.is_quick());
@@ -596,15 +596,15 @@ fn the_log_has_a_line_for_the_start_and_one_for_the_end() {
 fn somebody_can_be_asked_about_a_start() {
     let world = World::on_disk();
     let broker = world.broker();
-    let request = Request::ProcessStart(shell("echo hello"));
-    let Judged::Uncovered(inquiry) = broker.judge(&request) else {
+    let request = VfsRequest::ProcessStart(shell("echo hello"));
+    let JudgedRequest::Uncovered(inquiry) = broker.judge(&request) else {
         panic!("no rule speaks of it");
     };
     assert_eq!(inquiry.text(), "Allow `editor` to run `sh -c echo hello`?");
-    let Judged::Ready(work) = inquiry.approve(Scope::Once) else {
+    let JudgedRequest::Ready(work) = inquiry.approve(ApprovalScope::Once) else {
         panic!("it was approved");
     };
-    let Reply::Started(started) = work.perform().unwrap() else {
+    let VfsReply::Started(started) = work.perform().unwrap() else {
         panic!("it is a start");
     };
     let mut program = Running {
@@ -685,14 +685,14 @@ fn a_program_starts_in_a_directory_of_the_workspace() {
             let listed = listed.map_err(|error| error.kind());
             assert_eq!(listed.as_deref().map_err(|kind| *kind), expected, "{cwd}");
             // One that is run to its end starts there as well.
-            let request = Request::ProcessRun(ProcessRun {
+            let request = VfsRequest::ProcessRun(ProcessRun {
                 program: "ls".into(),
                 args: Vec::new(),
                 envs: Vec::new(),
                 cwd: Some(cwd.to_owned().into()),
             });
             let listed = match kind(world.ask(&request)) {
-                Ok(Reply::Process(reply)) => Ok(reply.stdout.into_owned()),
+                Ok(VfsReply::Process(reply)) => Ok(reply.stdout.into_owned()),
                 Ok(other) => panic!("{other:?}"),
                 Err(kind) => Err(kind),
             };
@@ -736,22 +736,22 @@ fn v084_changes_are_there_when_the_end_is_told() {
 fn writes_keep_their_order_and_reads_without_a_wait_are_quick() {
     let world = world();
     let program = Running::new(&world, start("cat", &[]));
-    let request = Request::ProcessWrite(ProcessWrite {
+    let request = VfsRequest::ProcessWrite(ProcessWrite {
         process: program.process,
         input: json!("x"),
     });
-    let is_quick = |request: &Request<'_>| match program.broker.judge(request) {
-        Judged::Ready(work) => work.is_quick(),
+    let is_quick = |request: &VfsRequest<'_>| match program.broker.judge(request) {
+        JudgedRequest::Ready(work) => work.is_quick(),
         other => panic!("{other:?}"),
     };
     assert!(is_quick(&request));
     let read = ProcessRead::new(program.process);
-    assert!(is_quick(&Request::ProcessRead(read)));
-    assert!(!is_quick(&Request::ProcessRead(waiting(
+    assert!(is_quick(&VfsRequest::ProcessRead(read)));
+    assert!(!is_quick(&VfsRequest::ProcessRead(waiting(
         program.process,
         PATIENCE
     ))));
     let process = program.process;
-    assert!(!is_quick(&Request::ProcessStop(ProcessStop { process })));
-    assert!(!is_quick(&Request::ProcessStart(start("cat", &[]))));
+    assert!(!is_quick(&VfsRequest::ProcessStop(ProcessStop { process })));
+    assert!(!is_quick(&VfsRequest::ProcessStart(start("cat", &[]))));
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jig_proto::View;
-use jig_proto::vfs::{ErrorKind, ProcessRun, ProcessStart, Request};
+use jig_proto::vfs::{ErrorKind, ProcessRun, ProcessStart, VfsRequest};
 use jig_testkit::until;
 use serde_json::json;
 
@@ -139,7 +139,7 @@ fn x47_x48_a_start_is_no_way_around_the_rules_on_programs() {
         ("", vec![]),
         (".", vec![]),
     ] {
-        let run = Request::ProcessRun(ProcessRun {
+        let run = VfsRequest::ProcessRun(ProcessRun {
             program: program.into(),
             args: args.iter().map(|arg| (*arg).into()).collect(),
             envs: Vec::new(),
@@ -299,7 +299,7 @@ fn a_broker_that_ends_does_not_wait_for_programs_that_are_to_be_killed() {
 
 #[test]
 fn a_start_that_is_under_way_does_not_outlive_its_broker() {
-    use jig_broker::Judged;
+    use jig_broker::JudgedRequest;
     let mut cancelled = 0;
     // Until it was caught a few times.
     for _ in 0..200 {
@@ -312,8 +312,8 @@ fn a_start_that_is_under_way_does_not_outlive_its_broker() {
             .confined();
         let calls = world.outside().join("state/calls");
         let broker = world.broker();
-        let request = Request::ProcessStart(shell("exec sleep 600 > held"));
-        let Judged::Ready(work) = broker.judge(&request) else {
+        let request = VfsRequest::ProcessStart(shell("exec sleep 600 > held"));
+        let JudgedRequest::Ready(work) = broker.judge(&request) else {
             panic!("it is allowed");
         };
         let starter = thread::spawn(move || work.perform());
@@ -379,7 +379,7 @@ fn reads_and_writes_at_once_do_not_lock_each_other() {
                 for line in 0..100 {
                     let input = json!({"line": format!("{writer}-{line}")});
                     let request = jig_proto::vfs::ProcessWrite { process, input };
-                    crate::world::ask(broker, &Request::ProcessWrite(request)).unwrap();
+                    crate::world::ask(broker, &VfsRequest::ProcessWrite(request)).unwrap();
                 }
             });
         }
@@ -394,7 +394,7 @@ fn reads_and_writes_at_once_do_not_lock_each_other() {
                         },
                         ..jig_proto::vfs::ProcessRead::new(process)
                     };
-                    crate::world::ask(broker, &Request::ProcessRead(read)).unwrap();
+                    crate::world::ask(broker, &VfsRequest::ProcessRead(read)).unwrap();
                 }
             });
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use jig_broker::Broker;
-use jig_proto::vfs::{ErrorKind, HttpGet, Payload, Reply, Request};
+use jig_proto::vfs::{ErrorKind, HttpGet, Payload, VfsReply, VfsRequest};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -45,8 +45,8 @@ fn serve() -> (u16, mpsc::Receiver<bool>) {
     (port, tells)
 }
 
-fn request(host: &str, port: u16) -> Request<'static> {
-    Request::HttpGet(HttpGet {
+fn request(host: &str, port: u16) -> VfsRequest<'static> {
+    VfsRequest::HttpGet(HttpGet {
         url: format!("https://{host}:{port}/").into(),
         headers: Vec::new(),
     })
@@ -72,7 +72,7 @@ fn a_server_with_a_trusted_certificate_for_its_name_is_reached() {
         &request("api.test", port),
     );
     match reply {
-        Ok(Reply::Http(reply)) => assert_eq!(reply.body, Payload::Text("secured".into())),
+        Ok(VfsReply::Http(reply)) => assert_eq!(reply.body, Payload::Text("secured".into())),
         other => panic!("{other:?}"),
     }
     assert!(came.recv().unwrap());

@@ -7,24 +7,26 @@ use std::sync::{Arc, Mutex};
 
 use camino::Utf8Path;
 use jig_broker::{
-    Approvals, AuditEntry, AuditSink, Broker, BrokerParts, ConfineSettings, HostEnv, Judged,
-    Limits, Resolver, Secrets, Unapproved,
+    Approvals, AuditEntry, AuditSink, Broker, BrokerParts, ConfineSettings, HostEnv, JudgedRequest,
+    RequestLimits, Resolver, Secrets, Unapproved,
 };
 use jig_files::{DiskFiles, FilesLookup, MemoryFiles, ProjectFiles};
 use jig_policy::{
-    Access, Capabilities, Capability, CommandRule, DefaultAccess, EnvRule, FsRule, Guards, NetRule,
-    Origin, Policy, Workspace,
+    Capability, DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule,
+    DeclaredNetRule, DefaultAccess, FileCapabilities, Guards, Policy, RuleOrigin, Workspace,
 };
 use jig_proto::ProjectPath;
-use jig_proto::vfs::{ErrorKind, ErrorReply, FsDelete, FsPath, FsRead, FsWrite, Reply, Request};
+use jig_proto::vfs::{
+    ErrorKind, ErrorReply, FsDelete, FsPath, FsRead, FsWrite, VfsReply, VfsRequest,
+};
 
 pub(crate) struct World {
     pub(crate) files: Arc<dyn ProjectFiles>,
     folder: tempfile::TempDir,
-    pub(crate) access: Access,
+    pub(crate) access: DeclaredAccess,
     pub(crate) default: DefaultAccess,
     pub(crate) env: HostEnv,
-    pub(crate) limits: Limits,
+    pub(crate) limits: RequestLimits,
     pub(crate) names: Names,
     pub(crate) log: Arc<Log>,
     pub(crate) approvals: Arc<Approvals>,
@@ -66,10 +68,10 @@ impl World {
         Self {
             files,
             folder,
-            access: Access::default(),
+            access: DeclaredAccess::default(),
             default: DefaultAccess::READ_ONLY,
             env: HostEnv::default(),
-            limits: Limits::default(),
+            limits: RequestLimits::default(),
             names: Names::default(),
             log: Arc::default(),
             approvals: Arc::new(Approvals::new()),
@@ -133,7 +135,7 @@ impl World {
 
     /// Adds a rule on files; the letters are those of read, create, update, delete, execute.
     pub(crate) fn allow(mut self, path: &str, letters: &str) -> Self {
-        let capabilities: Capabilities = letters
+        let capabilities: FileCapabilities = letters
             .chars()
             .map(|letter| match letter {
                 'r' => Capability::Read,
@@ -144,32 +146,32 @@ impl World {
             })
             .collect();
         let line = self.access.fs.len() as u32 + 1;
-        self.access.fs.push(FsRule {
+        self.access.fs.push(DeclaredFsRule {
             path: path.to_owned(),
             capabilities,
-            origin: Origin::line("jig.toml", line),
+            origin: RuleOrigin::line("jig.toml", line),
         });
         self
     }
 
     pub(crate) fn net(mut self, host: &str, port: u16, allow: bool) -> Self {
-        self.access.net.push(NetRule {
+        self.access.net.push(DeclaredNetRule {
             host: host.to_owned(),
             scheme: None,
             port: Some(port),
             path_prefix: None,
             allow,
-            origin: Origin::line("jig.toml", 70),
+            origin: RuleOrigin::line("jig.toml", 70),
         });
         self
     }
 
     pub(crate) fn header_variable(mut self, name: &str) -> Self {
-        self.access.env.push(EnvRule {
+        self.access.env.push(DeclaredEnvRule {
             name: name.to_owned(),
             read: false,
             header: true,
-            origin: Origin::line("jig.toml", 80),
+            origin: RuleOrigin::line("jig.toml", 80),
         });
         self
     }
@@ -184,11 +186,11 @@ impl World {
         self.access
             .commands
             .get_or_insert_default()
-            .push(CommandRule {
+            .push(DeclaredCommandRule {
                 program: program.to_owned(),
                 args: args.map(|lists| lists.iter().map(|list| own(list)).collect()),
                 envs: own(envs),
-                origin: Origin::line("jig.toml", 90),
+                origin: RuleOrigin::line("jig.toml", 90),
             });
         self
     }
@@ -220,7 +222,7 @@ impl World {
         Broker::new(self.parts())
     }
 
-    pub(crate) fn ask(&self, request: &Request<'_>) -> Result<Reply<'static>, ErrorReply> {
+    pub(crate) fn ask(&self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, ErrorReply> {
         ask(&self.broker(), request)
     }
 
@@ -239,34 +241,37 @@ pub(crate) fn both(test: impl Fn(World)) {
 }
 
 /// Judges and performs; nobody can be asked.
-pub(crate) fn ask(broker: &Broker, request: &Request<'_>) -> Result<Reply<'static>, ErrorReply> {
+pub(crate) fn ask(
+    broker: &Broker,
+    request: &VfsRequest<'_>,
+) -> Result<VfsReply<'static>, ErrorReply> {
     match broker.judge(request) {
-        Judged::Ready(work) => work.perform(),
-        Judged::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
-        Judged::Refused(error) => Err(error),
+        JudgedRequest::Ready(work) => work.perform(),
+        JudgedRequest::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
+        JudgedRequest::Refused(error) => Err(error),
     }
 }
 
 pub(crate) fn kind(
-    result: Result<Reply<'static>, ErrorReply>,
-) -> Result<Reply<'static>, ErrorKind> {
+    result: Result<VfsReply<'static>, ErrorReply>,
+) -> Result<VfsReply<'static>, ErrorKind> {
     result.map_err(|error| error.kind())
 }
 
-pub(crate) fn read(path: &str) -> Request<'_> {
-    Request::FsRead(FsRead::new(path))
+pub(crate) fn read(path: &str) -> VfsRequest<'_> {
+    VfsRequest::FsRead(FsRead::new(path))
 }
 
-pub(crate) fn write<'a>(path: &'a str, content: &'a str) -> Request<'a> {
-    Request::FsWrite(FsWrite::new(path, content))
+pub(crate) fn write<'a>(path: &'a str, content: &'a str) -> VfsRequest<'a> {
+    VfsRequest::FsWrite(FsWrite::new(path, content))
 }
 
-pub(crate) fn exists(path: &str) -> Request<'_> {
-    Request::FsExists(FsPath::new(path))
+pub(crate) fn exists(path: &str) -> VfsRequest<'_> {
+    VfsRequest::FsExists(FsPath::new(path))
 }
 
-pub(crate) fn delete(path: &str, recursive: bool) -> Request<'_> {
-    Request::FsDelete(FsDelete {
+pub(crate) fn delete(path: &str, recursive: bool) -> VfsRequest<'_> {
+    VfsRequest::FsDelete(FsDelete {
         recursive,
         ..FsDelete::new(path)
     })

@@ -26,7 +26,7 @@ pub(crate) struct InitArgs {
     pub(crate) preset: Vec<String>,
     /// Whether agents may change files of the workspace
     #[arg(long, value_name = "ANSWER")]
-    pub(crate) changes: Option<Changes>,
+    pub(crate) changes: Option<ChangesChoice>,
     /// A host that commands may reach: HOST, HOST:PORT, `registry` for those of the toolchains, or none; may be
     /// repeated
     #[arg(long, value_name = "HOST")]
@@ -35,7 +35,7 @@ pub(crate) struct InitArgs {
 
 /// Whether agents may change files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Changes {
+pub(crate) enum ChangesChoice {
     /// You approve every change
     Ask,
     /// Files are created, changed and moved without asking; deleting asks
@@ -44,12 +44,12 @@ pub(crate) enum Changes {
     Never,
 }
 
-impl From<Changes> for jig_project::first_config::Changes {
-    fn from(changes: Changes) -> Self {
+impl From<ChangesChoice> for jig_project::first_config::Changes {
+    fn from(changes: ChangesChoice) -> Self {
         match changes {
-            Changes::Ask => Self::Ask,
-            Changes::Allow => Self::Allow,
-            Changes::Never => Self::Never,
+            ChangesChoice::Ask => Self::Ask,
+            ChangesChoice::Allow => Self::Allow,
+            ChangesChoice::Never => Self::Never,
         }
     }
 }

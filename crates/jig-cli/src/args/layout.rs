@@ -66,16 +66,16 @@ fn width() -> usize {
 /// The text with paragraphs broken to the width, and examples that are too wide put on several lines.
 fn lay_out(text: &str, width: usize) -> String {
     let kind = |line: &str| match line.chars().next() {
-        None => Kind::Blank,
-        Some(' ') => Kind::Example,
-        Some(_) => Kind::Prose,
+        None => HelpLineKind::Blank,
+        Some(' ') => HelpLineKind::Example,
+        Some(_) => HelpLineKind::Prose,
     };
     let lines: Vec<&str> = text.lines().collect();
     let mut out = Vec::new();
     for block in lines.chunk_by(|line, next| kind(line) == kind(next)) {
         match block.first().map(|line| kind(line)) {
-            Some(Kind::Prose) => out.extend(broken(&block.join(" "), 0, width)),
-            Some(Kind::Example) => out.extend(examples(block, width)),
+            Some(HelpLineKind::Prose) => out.extend(broken(&block.join(" "), 0, width)),
+            Some(HelpLineKind::Example) => out.extend(examples(block, width)),
             _ => out.extend(block.iter().map(|line| (*line).to_owned())),
         }
     }
@@ -83,7 +83,7 @@ fn lay_out(text: &str, width: usize) -> String {
 }
 
 #[derive(PartialEq, Eq)]
-enum Kind {
+enum HelpLineKind {
     Blank,
     Example,
     Prose,
@@ -91,7 +91,7 @@ enum Kind {
 
 /// Commands and what they do: in two columns if there is room for that, else one below the other.
 fn examples(block: &[&str], width: usize) -> Vec<String> {
-    let all: Vec<Example<'_>> = block.iter().map(|line| Example::of(line)).collect();
+    let all: Vec<ExampleLine<'_>> = block.iter().map(|line| ExampleLine::of(line)).collect();
     let fits = block.iter().all(|line| columns(line) <= width);
     if fits {
         return block.iter().map(|line| (*line).to_owned()).collect();
@@ -119,7 +119,7 @@ fn examples(block: &[&str], width: usize) -> Vec<String> {
 }
 
 /// A line of examples.
-struct Example<'a> {
+struct ExampleLine<'a> {
     indent: usize,
     /// With its indent.
     command: &'a str,
@@ -128,7 +128,7 @@ struct Example<'a> {
     column: usize,
 }
 
-impl<'a> Example<'a> {
+impl<'a> ExampleLine<'a> {
     fn of(line: &'a str) -> Self {
         let indent = line.len() - line.trim_start().len();
         let end = line[indent..].find("  ");

@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 
-use super::When;
+use super::ColorWhen;
 
 pub(super) const RUN_HELP: &str = "\
 Examples:
@@ -101,7 +101,7 @@ pub(crate) struct HoldArgs {
     pub(crate) descriptors: Option<u64>,
     /// Whether the command gets a terminal of its own; auto: if jig is used at one
     #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub(crate) pty: When,
+    pub(crate) pty: ColorWhen,
     /// Run it even where this machine can't enforce all of it, and say what is missing
     #[arg(long)]
     pub(crate) best_effort: bool,

@@ -1,6 +1,6 @@
 //! The command line of `jig setup`.
 
-use jig_clients::Client;
+use jig_clients::AgentClient;
 
 pub(super) const SETUP_HELP: &str = "\
 Examples:
@@ -22,7 +22,7 @@ written into a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SetupArgs {
     /// The client to connect; without it, all are listed
-    pub(crate) client: Option<Client>,
+    pub(crate) client: Option<AgentClient>,
     /// Write the file, instead of showing what would be written
     #[arg(short, long, requires = "client")]
     pub(crate) write: bool,

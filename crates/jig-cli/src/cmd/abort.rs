@@ -1,16 +1,20 @@
 //! `jig abort`: end running tools.
 
-use jig_project::{Environment, leftovers, locate};
+use jig_project::{CommandEnvironment, leftovers, locate};
 use jig_proto::{Content, HandleId, ToolState};
-use jig_station::client::Client;
-use jig_station::protocol::{Request, Told};
+use jig_station::client::StationClient;
+use jig_station::protocol::{HandleResult, StationRequest};
 
-use crate::args::{AbortArgs, Global};
+use crate::args::{AbortArgs, GlobalArgs};
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 use crate::report;
 
-pub(crate) fn run(args: &AbortArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &AbortArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     if args.all {
         return abort_all(global, out);
     }
@@ -20,27 +24,28 @@ pub(crate) fn run(args: &AbortArgs, global: &Global, out: &mut Output) -> anyhow
         .map(|id| id.parse())
         .collect::<Result<_, _>>()?;
     let mut client = super::fetch::station(global, &args.ids[0])?;
-    shown(client.ask(&Request::Abort { ids })?, out)
+    shown(client.ask(&StationRequest::Abort { ids })?, out)
 }
 
 /// Ends what runs, and the station with it. That works with a station of any version.
-fn abort_all(global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+fn abort_all(global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let root = locate::root(global.workspace.as_deref())?;
     leftovers::clear(&root)?;
-    let Some(mut client) = Client::find(&root, &Environment::of_this_process())? else {
+    let Some(mut client) = StationClient::find(&root, &CommandEnvironment::of_this_process())?
+    else {
         out.note("nothing runs in this workspace");
-        return report::show_all(Told::NOTHING, out);
+        return report::show_all(HandleResult::NOTHING, out);
     };
     let told = match client.is_foreign() {
-        true => Told::NOTHING,
-        false => client.ask(&Request::Abort { ids: Vec::new() })?,
+        true => HandleResult::NOTHING,
+        false => client.ask(&StationRequest::Abort { ids: Vec::new() })?,
     };
-    client.ask::<()>(&Request::Shutdown)?;
+    client.ask::<()>(&StationRequest::Shutdown)?;
     shown(told, out)
 }
 
 /// What tools that were ended said last. They have not failed, whatever they say of their end.
-fn shown(told: Told, out: &mut Output) -> anyhow::Result<Done> {
+fn shown(told: HandleResult, out: &mut CliOutput) -> anyhow::Result<Done> {
     if out.is_json() {
         report::show_all(told, out)?;
         return Ok(Done::Ok);

@@ -4,18 +4,22 @@ use anyhow::{Context, anyhow, bail};
 use jig_config::QuestionTarget;
 use jig_engine::{About, Answer, Ask, Asker as _};
 use jig_proto::{HandleId, hint};
-use jig_station::client::Client;
-use jig_station::protocol::{Asked, By, Given, Request};
+use jig_station::client::StationClient;
+use jig_station::protocol::{HandleInput, QuestionAuthor, StationQuestion, StationRequest};
 use serde_json::json;
 
 use super::fetch::{look, station};
-use crate::args::{ApplyArgs, Global};
+use crate::args::{ApplyArgs, GlobalArgs};
 use crate::exit::Done;
-use crate::output::Output;
-use crate::prompt::Terminal;
+use crate::output::CliOutput;
+use crate::prompt::PromptTerminal;
 use crate::report;
 
-pub(crate) fn run(args: &ApplyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &ApplyArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let id: HandleId = args.id.parse()?;
     let given = given(args)?;
     let mut client = station(global, &args.id)?;
@@ -27,7 +31,7 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global, out: &mut Output) -> anyhow
         }
     };
     let fetch = look(&args.look, args.wait);
-    let request = Request::Apply {
+    let request = StationRequest::Apply {
         id,
         input,
         question,
@@ -37,27 +41,28 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global, out: &mut Output) -> anyhow
 }
 
 /// What the command line gives; `None` if it gives nothing.
-fn given(args: &ApplyArgs) -> anyhow::Result<Option<Given>> {
+fn given(args: &ApplyArgs) -> anyhow::Result<Option<HandleInput>> {
     if let Some(text) = &args.json_input {
-        let limits = jig_proto::json::Limits::MESSAGE;
+        let limits = jig_proto::json::JsonLimits::MESSAGE;
         let value = jig_proto::json::value(text.as_bytes(), &limits);
         let value = value.context("the input is not JSON")?;
-        return Ok(Some(Given::Value(value)));
+        return Ok(Some(HandleInput::Value(value)));
     }
     if let Some(line) = &args.line {
-        return Ok(Some(Given::Line(line.clone())));
+        return Ok(Some(HandleInput::Line(line.clone())));
     }
     if !args.key.is_empty() {
-        return Ok(Some(Given::Value(json!({ "keys": args.key }))));
+        return Ok(Some(HandleInput::Value(json!({ "keys": args.key }))));
     }
     let words = args.text.join(" ");
-    Ok((!args.text.is_empty()).then_some(Given::Words(words)))
+    Ok((!args.text.is_empty()).then_some(HandleInput::Words(words)))
 }
 
 /// Shows the question that is open, at the terminal, and takes the answer there.
-fn asked_here(client: &mut Client, id: &HandleId) -> anyhow::Result<(Given, u64)> {
-    let asked: Option<Asked> = client.ask(&Request::Question { id: id.clone() })?;
-    let Some((asked, mut terminal)) = asked.zip(Terminal::open(false, true)) else {
+fn asked_here(client: &mut StationClient, id: &HandleId) -> anyhow::Result<(HandleInput, u64)> {
+    let asked: Option<StationQuestion> =
+        client.ask(&StationRequest::Question { id: id.clone() })?;
+    let Some((asked, mut terminal)) = asked.zip(PromptTerminal::open(false, true)) else {
         let hint = hint!("give TEXT, --line TEXT, --key KEY or --json-input JSON");
         return Err(anyhow!(hint).context("there is nothing to apply"));
     };
@@ -65,16 +70,18 @@ fn asked_here(client: &mut Client, id: &HandleId) -> anyhow::Result<(Given, u64)
         tool: &asked.tool,
         question: &asked.question,
         about: match asked.by {
-            By::Policy => About::Access,
-            By::Tool => About::Tool(QuestionTarget::User),
+            QuestionAuthor::Policy => About::Access,
+            QuestionAuthor::Tool => About::Tool(QuestionTarget::User),
         },
         gone: None,
     });
     let answer = match answer {
         Answer::Given(value) | Answer::GivenForTurn(value) => value,
-        Answer::Rejected(reason) if asked.by == By::Policy => json!(format!("no: {reason}")),
+        Answer::Rejected(reason) if asked.by == QuestionAuthor::Policy => {
+            json!(format!("no: {reason}"))
+        }
         Answer::Rejected(_) => json!(false),
         _ => bail!("the question is left open"),
     };
-    Ok((Given::Value(answer), asked.number))
+    Ok((HandleInput::Value(answer), asked.number))
 }

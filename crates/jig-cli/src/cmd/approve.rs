@@ -10,27 +10,31 @@ use std::collections::HashSet;
 use anyhow::{anyhow, bail};
 use camino::Utf8PathBuf;
 use jig_mcp::QuestionId;
-use jig_project::{Environment, locate};
+use jig_project::{CommandEnvironment, locate};
 use jig_proto::hint;
 use jig_proto::{visible_line, visible_lines};
-use jig_station::asks::client::{Refusal, Server, Told, servers, some_servers};
+use jig_station::asks::client::{AskConnection, AskRefusal, AskReply, servers, some_servers};
 use serde_json::{Value as Json, json};
 
-use self::dialog::Decided;
-use self::shown_question::Asked;
-use crate::args::{ApproveArgs, Global};
+use self::dialog::PersonDecision;
+use self::shown_question::ServerQuestion;
+use crate::args::{ApproveArgs, GlobalArgs};
 use crate::exit::Done;
-use crate::output::Output;
-use crate::prompt::Terminal;
+use crate::output::CliOutput;
+use crate::prompt::PromptTerminal;
 
-pub(crate) fn run(args: &ApproveArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let scope = Scope {
+pub(crate) fn run(
+    args: &ApproveArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
+    let scope = ApproveScope {
         root: match args.all {
             true => None,
             false => Some(locate::root(global.workspace.as_deref())?),
         },
         pid: args.server,
-        env: Environment::of_this_process(),
+        env: CommandEnvironment::of_this_process(),
     };
     match &args.id {
         _ if args.watch && out.is_json() => json_bridge::run(&scope),
@@ -41,16 +45,16 @@ pub(crate) fn run(args: &ApproveArgs, global: &Global, out: &mut Output) -> anyh
 }
 
 /// Which servers are meant.
-struct Scope {
+struct ApproveScope {
     /// `None` for those of all workspaces.
     root: Option<Utf8PathBuf>,
     pid: Option<u32>,
-    env: Environment,
+    env: CommandEnvironment,
 }
 
-impl Scope {
+impl ApproveScope {
     /// Connects to them. Those that don't answer are told.
-    fn servers(&self, note: &mut dyn FnMut(&str)) -> anyhow::Result<Vec<Server>> {
+    fn servers(&self, note: &mut dyn FnMut(&str)) -> anyhow::Result<Vec<AskConnection>> {
         self.others(&HashSet::new(), note)
     }
 
@@ -59,7 +63,7 @@ impl Scope {
         &self,
         known: &HashSet<u32>,
         note: &mut dyn FnMut(&str),
-    ) -> anyhow::Result<Vec<Server>> {
+    ) -> anyhow::Result<Vec<AskConnection>> {
         let is_wanted =
             |pid: u32| self.pid.is_none_or(|wanted| wanted == pid) && !known.contains(&pid);
         let found = some_servers(self.root.as_deref(), &self.env, is_wanted)?;
@@ -94,7 +98,7 @@ impl Scope {
     }
 
     /// Sends one request to one server.
-    fn ask(&self, pid: u32, request: &Json) -> anyhow::Result<Told> {
+    fn ask(&self, pid: u32, request: &Json) -> anyhow::Result<AskReply> {
         let found = some_servers(self.root.as_deref(), &self.env, |other| other == pid)?;
         match found.servers.into_iter().next() {
             Some(mut server) => server.ask(request),
@@ -103,17 +107,17 @@ impl Scope {
     }
 }
 
-fn list(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
+fn list(scope: &ApproveScope, out: &mut CliOutput) -> anyhow::Result<Done> {
     let mut rows = Vec::new();
     let mut servers = scope.servers(&mut |text| out.note(text))?;
     for server in &mut servers {
         match server.ask(&json!({ "do": "list" }))? {
-            Told::Ok(list) => rows.extend(shown_question::listed(&server.welcome, &list)?),
-            Told::Error(refusal) => return Err(refused(refusal)),
+            AskReply::Ok(list) => rows.extend(shown_question::listed(&server.welcome, &list)?),
+            AskReply::Error(refusal) => return Err(refused(refusal)),
         }
     }
     if out.is_json() {
-        let rows: Vec<Json> = rows.iter().map(Asked::to_json).collect();
+        let rows: Vec<Json> = rows.iter().map(ServerQuestion::to_json).collect();
         out.json(&Json::Array(rows))?;
     } else if servers.is_empty() {
         return Err(scope.nobody());
@@ -125,7 +129,12 @@ fn list(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
     Ok(Done::Ok)
 }
 
-fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
+fn one(
+    id: &str,
+    args: &ApproveArgs,
+    scope: &ApproveScope,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let id: QuestionId = id.parse().map_err(|error| {
         let hint = hint!("`jig approve` lists them");
         anyhow!(hint).context(format!("`{}` is no question: {error}", visible_line(id)))
@@ -152,7 +161,7 @@ fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow:
         return Err(anyhow!(hint).context(what));
     }
     match scope.ask(server, &decided.request(&asked.id))? {
-        Told::Ok(reply) => {
+        AskReply::Ok(reply) => {
             match out.is_json() {
                 true => out.json(&reply)?,
                 false => {
@@ -164,18 +173,22 @@ fn one(id: &str, args: &ApproveArgs, scope: &Scope, out: &mut Output) -> anyhow:
             }
             Ok(Done::Ok)
         }
-        Told::Error(refusal) => Err(refused(refusal)),
+        AskReply::Error(refusal) => Err(refused(refusal)),
     }
 }
 
 /// The one question with this name, and the server that asks it.
-fn found(id: QuestionId, scope: &Scope, out: &mut Output) -> anyhow::Result<(u32, Asked)> {
+fn found(
+    id: QuestionId,
+    scope: &ApproveScope,
+    out: &mut CliOutput,
+) -> anyhow::Result<(u32, ServerQuestion)> {
     let mut servers = scope.servers(&mut |text| out.note(text))?;
     if servers.is_empty() {
         return Err(scope.nobody());
     }
-    let mut found: Vec<(u32, Asked)> = Vec::new();
-    let mut refusal: Option<Refusal> = None;
+    let mut found: Vec<(u32, ServerQuestion)> = Vec::new();
+    let mut refusal: Option<AskRefusal> = None;
     for server in &mut servers {
         match shown(server, id)? {
             Ok(asked) => found.push((server.welcome.pid, asked)),
@@ -206,7 +219,7 @@ fn found(id: QuestionId, scope: &Scope, out: &mut Output) -> anyhow::Result<(u32
 }
 
 /// Why there is no such question, and where there is one.
-fn not_found(id: QuestionId, scope: &Scope, refusal: Option<Refusal>) -> anyhow::Error {
+fn not_found(id: QuestionId, scope: &ApproveScope, refusal: Option<AskRefusal>) -> anyhow::Error {
     let refusal = match refusal {
         Some(refusal) if refusal.kind != "unknown" => return refused(refusal),
         other => other,
@@ -234,15 +247,21 @@ fn not_found(id: QuestionId, scope: &Scope, refusal: Option<Refusal>) -> anyhow:
     anyhow!(hint!("`jig approve` lists the questions that there are")).context(message)
 }
 
-fn shown(server: &mut Server, id: QuestionId) -> anyhow::Result<Result<Asked, Refusal>> {
+fn shown(
+    server: &mut AskConnection,
+    id: QuestionId,
+) -> anyhow::Result<Result<ServerQuestion, AskRefusal>> {
     match server.ask(&json!({ "do": "show", "id": id.to_string() }))? {
-        Told::Ok(told) => Ok(Ok(Asked::read(&server.welcome, &told["question"])?)),
-        Told::Error(refusal) => Ok(Err(refusal)),
+        AskReply::Ok(told) => Ok(Ok(ServerQuestion::read(
+            &server.welcome,
+            &told["question"],
+        )?)),
+        AskReply::Error(refusal) => Ok(Err(refusal)),
     }
 }
 
 /// What the command line decides; `None` if it decides nothing.
-fn given(args: &ApproveArgs) -> anyhow::Result<Option<Decided>> {
+fn given(args: &ApproveArgs) -> anyhow::Result<Option<PersonDecision>> {
     let decision = match (args.once, args.turn, args.deny, &args.answer) {
         (_, true, _, _) => "turn",
         (_, _, true, _) => "deny",
@@ -250,11 +269,11 @@ fn given(args: &ApproveArgs) -> anyhow::Result<Option<Decided>> {
         _ => return Ok(None),
     };
     let value = args.answer.as_deref().map(|text| {
-        let limits = jig_proto::json::Limits::MESSAGE;
+        let limits = jig_proto::json::JsonLimits::MESSAGE;
         let value = jig_proto::json::value(text.as_bytes(), &limits);
         value.unwrap_or_else(|_| Json::String(text.to_owned()))
     });
-    Ok(Some(Decided {
+    Ok(Some(PersonDecision {
         decision,
         value,
         reason: args.reason.clone(),
@@ -263,12 +282,15 @@ fn given(args: &ApproveArgs) -> anyhow::Result<Option<Decided>> {
 }
 
 /// Shows the question and takes the answer, at the terminal. Elsewhere it is shown, and how to answer it.
-fn asked_here(asked: &Asked, out: &mut Output) -> anyhow::Result<Option<Decided>> {
+fn asked_here(
+    asked: &ServerQuestion,
+    out: &mut CliOutput,
+) -> anyhow::Result<Option<PersonDecision>> {
     if out.is_json() {
         out.json(&asked.to_json())?;
         return Ok(None);
     }
-    let Some(mut terminal) = Terminal::open(false, true) else {
+    let Some(mut terminal) = PromptTerminal::open(false, true) else {
         out.text(&asked.shown())?;
         out.note(&asked.ways());
         return Ok(None);
@@ -280,7 +302,7 @@ fn asked_here(asked: &Asked, out: &mut Output) -> anyhow::Result<Option<Decided>
     Ok(decided)
 }
 
-fn refused(refusal: Refusal) -> anyhow::Error {
+fn refused(refusal: AskRefusal) -> anyhow::Error {
     let message = visible_lines(&refusal.message);
     match refusal.kind.as_str() {
         "unknown" | "gone" => anyhow!(hint!("`jig approve` lists the questions that there are")),

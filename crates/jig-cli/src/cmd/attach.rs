@@ -16,7 +16,7 @@ use anyhow::{Context, anyhow};
 use jig_proto::{HandleId, hint, visible_lines};
 use jig_pty::Size;
 use jig_sandbox::{Interest, Waker};
-use jig_station::protocol::{Lines, Request, Seen, Typed, send};
+use jig_station::protocol::{AttachInput, HandleEvent, LineReader, StationRequest, send};
 use rustix::io::Errno;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -25,28 +25,32 @@ use signal_hook::iterator::Signals;
 
 use self::canvas::Canvas;
 use super::fetch::station;
-use crate::args::{AttachArgs, Global};
+use crate::args::{AttachArgs, GlobalArgs};
 use crate::exit::Done;
-use crate::output::Output;
-use crate::terminal::{self, Raw};
+use crate::output::CliOutput;
+use crate::terminal::{self, RawTerminal};
 
-pub(crate) fn run(args: &AttachArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &AttachArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let id: HandleId = args.id.parse()?;
     let mut client = station(global, &args.id)?;
-    let about: About = client.ask(&Request::Attach {
+    let about: AttachedTool = client.ask(&StationRequest::Attach {
         id,
         input: args.input,
     })?;
     let (stream, lines) = client.into_parts();
     // The connection is read when there is something to read, among other things to wait for.
     stream.set_nonblocking(true)?;
-    let view = View {
+    let view = HandleView {
         id: &args.id,
         tool: &about.tool,
         takes_input: args.input,
         stream,
         lines,
-        heard: Heard::listen()?,
+        heard: AttachSignals::listen()?,
         half: Vec::new(),
     };
     match about.terminal {
@@ -57,46 +61,47 @@ pub(crate) fn run(args: &AttachArgs, global: &Global, out: &mut Output) -> anyho
 
 /// What the station says of the handle.
 #[derive(Deserialize)]
-struct About {
+struct AttachedTool {
     tool: String,
     terminal: bool,
 }
 
 /// A handle that is looked at.
-struct View<'a> {
+struct HandleView<'a> {
     id: &'a str,
     tool: &'a str,
     takes_input: bool,
     stream: UnixStream,
-    lines: Lines<UnixStream>,
-    heard: Arc<Heard>,
+    lines: LineReader<UnixStream>,
+    heard: Arc<AttachSignals>,
     /// The beginning of a character whose rest has not been read yet.
     half: Vec<u8>,
 }
 
-impl View<'_> {
+impl HandleView<'_> {
     /// Shows the screen of a tool until it stops or the person leaves.
-    fn watch(mut self, out: &mut Output) -> anyhow::Result<Done> {
+    fn watch(mut self, out: &mut CliOutput) -> anyhow::Result<Done> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             let hint = hint!("`jig fetch {} --view screen` prints the screen", self.id);
             return Err(anyhow!(hint).context("a screen can only be shown at a terminal"));
         }
         let mut canvas = Canvas::new(self.id, self.tool, self.takes_input);
-        let raw = Raw::enter(canvas::ENTER, canvas::LEAVE).context("cannot use the terminal")?;
+        let raw =
+            RawTerminal::enter(canvas::ENTER, canvas::LEAVE).context("cannot use the terminal")?;
         let end = self.watched(&mut canvas);
         drop(raw);
         self.ended(end?, out)
     }
 
-    fn watched(&mut self, canvas: &mut Canvas) -> anyhow::Result<End> {
+    fn watched(&mut self, canvas: &mut Canvas) -> anyhow::Result<AttachEnd> {
         self.pass_size(canvas.room())?;
         // The first screen may have come together with the answer.
         let mut is_news = true;
         loop {
             if is_news {
                 for seen in self.received()? {
-                    if let Seen::Stopped(words) = seen {
-                        return Ok(End::Stopped(words));
+                    if let HandleEvent::Stopped(words) = seen {
+                        return Ok(AttachEnd::Stopped(words));
                     }
                     canvas.take(seen);
                 }
@@ -111,7 +116,7 @@ impl View<'_> {
             let ready = jig_sandbox::poll(&waits, None)?;
             if ready.contains(0) {
                 if let Some(signal) = self.heard.ending() {
-                    return Ok(End::Signal(signal));
+                    return Ok(AttachEnd::Signal(signal));
                 }
                 if self.heard.is_resized() {
                     self.pass_size(canvas.room())?;
@@ -123,7 +128,7 @@ impl View<'_> {
                 match self.typed()? {
                     Some(text) if text.is_empty() => {}
                     Some(text) => self.type_in(json!({ "text": text }))?,
-                    None => return Ok(End::Left),
+                    None => return Ok(AttachEnd::Left),
                 }
             }
         }
@@ -131,12 +136,12 @@ impl View<'_> {
 
     /// Prints what a tool without terminal says until it stops or the person leaves. Lines that are typed
     /// go to it.
-    fn follow(mut self, out: &mut Output) -> anyhow::Result<Done> {
+    fn follow(mut self, out: &mut CliOutput) -> anyhow::Result<Done> {
         let end = self.followed(out)?;
         self.ended(end, out)
     }
 
-    fn followed(&mut self, out: &mut Output) -> anyhow::Result<End> {
+    fn followed(&mut self, out: &mut CliOutput) -> anyhow::Result<AttachEnd> {
         let is_terminal = io::stdout().is_terminal();
         let mut is_open = self.takes_input;
         let mut is_news = true;
@@ -144,12 +149,16 @@ impl View<'_> {
             if is_news {
                 for seen in self.received()? {
                     match seen {
-                        Seen::Text(text) if is_terminal => out.text(&visible_lines(&text))?,
-                        Seen::Text(text) => out.raw(&text)?,
-                        Seen::Question(asked) => out.note(&canvas::question(self.id, &asked)),
-                        Seen::NotTaken(reason) => out.note(&format!("jig: {reason}")),
-                        Seen::Stopped(words) => return Ok(End::Stopped(words)),
-                        Seen::Screen(_) | Seen::Answered => {}
+                        HandleEvent::Text(text) if is_terminal => {
+                            out.text(&visible_lines(&text))?
+                        }
+                        HandleEvent::Text(text) => out.raw(&text)?,
+                        HandleEvent::Question(asked) => {
+                            out.note(&canvas::question(self.id, &asked))
+                        }
+                        HandleEvent::NotTaken(reason) => out.note(&format!("jig: {reason}")),
+                        HandleEvent::Stopped(words) => return Ok(AttachEnd::Stopped(words)),
+                        HandleEvent::Screen(_) | HandleEvent::Answered => {}
                     }
                 }
             }
@@ -167,8 +176,8 @@ impl View<'_> {
             {
                 // Ctrl-C is how one leaves here: the tool has no terminal that could want it.
                 return Ok(match signal {
-                    SIGINT => End::Left,
-                    signal => End::Signal(signal),
+                    SIGINT => AttachEnd::Left,
+                    signal => AttachEnd::Signal(signal),
                 });
             }
             is_news = ready.contains(1);
@@ -185,7 +194,7 @@ impl View<'_> {
     }
 
     /// What the station has sent by now.
-    fn received(&mut self) -> anyhow::Result<Vec<Seen>> {
+    fn received(&mut self) -> anyhow::Result<Vec<HandleEvent>> {
         let mut all = Vec::new();
         loop {
             while let Some(seen) = self.lines.buffered()? {
@@ -230,7 +239,7 @@ impl View<'_> {
         }
         // It is small, and waits in the socket's buffer at most for a moment.
         self.stream.set_nonblocking(false)?;
-        let sent = send(&self.stream, &Typed::Input(input));
+        let sent = send(&self.stream, &AttachInput::Input(input));
         self.stream.set_nonblocking(true)?;
         sent.map_err(|_| anyhow!("the station has ended, and with it what it ran"))
     }
@@ -239,16 +248,16 @@ impl View<'_> {
         self.type_in(json!({ "resize": { "rows": room.rows, "cols": room.cols } }))
     }
 
-    fn ended(&self, end: End, out: &mut Output) -> anyhow::Result<Done> {
+    fn ended(&self, end: AttachEnd, out: &mut CliOutput) -> anyhow::Result<Done> {
         let id = self.id;
         match end {
-            End::Stopped(words) => {
+            AttachEnd::Stopped(words) => {
                 out.note(&format!(
                     "jig: `{id}` has {words}; `jig fetch {id}` shows its result"
                 ));
             }
-            End::Left => out.note(&format!("jig: `{id}` runs on; `jig abort {id}` ends it")),
-            End::Signal(signal) => {
+            AttachEnd::Left => out.note(&format!("jig: `{id}` runs on; `jig abort {id}` ends it")),
+            AttachEnd::Signal(signal) => {
                 // As if we had never listened: whoever started us sees what ended us.
                 signal_hook::low_level::emulate_default_handler(signal)?;
             }
@@ -258,7 +267,7 @@ impl View<'_> {
 }
 
 /// How a look at a handle ends.
-enum End {
+enum AttachEnd {
     /// The tool has stopped.
     Stopped(String),
     /// The person leaves.
@@ -268,13 +277,13 @@ enum End {
 }
 
 /// What signals have told.
-struct Heard {
+struct AttachSignals {
     waker: Waker,
     ending: AtomicI32,
     resized: AtomicBool,
 }
 
-impl Heard {
+impl AttachSignals {
     fn listen() -> anyhow::Result<Arc<Self>> {
         let failed = "cannot listen for signals";
         let heard = Arc::new(Self {

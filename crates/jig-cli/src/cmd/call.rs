@@ -6,28 +6,32 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
-use jig_project::{Environment, Project, audit_log, engines, servers};
+use jig_project::{CommandEnvironment, Project, audit_log, engines, servers};
 use jig_proto::{Content, ToolError, hint, visible_lines};
 use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
 use super::tools;
-use crate::args::{CallArgs, Global};
+use crate::args::{CallArgs, GlobalArgs};
 #[cfg(feature = "wasm-tools")]
-use crate::compile_notice::Watch;
+use crate::compile_notice::CompileWatch;
 use crate::diff;
 use crate::exit::Done;
 use crate::highlight;
 use crate::interrupt;
-use crate::output::Output;
-use crate::prompt::{Terminal, Unattended};
+use crate::output::CliOutput;
+use crate::prompt::{PromptTerminal, Unattended};
 use crate::report;
 use crate::trace_file::TraceFile;
 
-pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &CallArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let mut project = Project::load(&global.selection())?;
     let mut asker = asker(args.yes, args.no_interaction);
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     let _ending = servers::find(&mut project, &args.tool, &env, asker.as_mut())?;
     let tool = project.tool(&args.tool)?;
     let engine = engine(&project)?;
@@ -36,7 +40,7 @@ pub(crate) fn run(args: &CallArgs, global: &Global, out: &mut Output) -> anyhow:
     let tool = &*engine
         .described(tool)
         .map_err(|error| explained(error, tool))?;
-    let given = Given {
+    let given = TypedArguments {
         pairs: &args.arguments,
         object: args.args.as_deref(),
     };
@@ -108,28 +112,28 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
 
 /// The engine for the tools of a workspace, with what counts for this process.
 pub(crate) fn engine(project: &Project) -> anyhow::Result<Engine> {
-    engines::for_a_person(project, &Environment::of_this_process())
+    engines::for_a_person(project, &CommandEnvironment::of_this_process())
 }
 
 /// Somebody who says why it takes so long, if the tool is a component.
 #[cfg(feature = "wasm-tools")]
-fn watched(engine: &Engine, tool: &Tool) -> anyhow::Result<Option<Watch>> {
-    if tool.runtime != jig_config::Runtime::Wasm {
+fn watched(engine: &Engine, tool: &Tool) -> anyhow::Result<Option<CompileWatch>> {
+    if tool.runtime != jig_config::RuntimeKind::Wasm {
         return Ok(None);
     }
-    Ok(Some(Watch::over(engine.components()?)))
+    Ok(Some(CompileWatch::over(engine.components()?)))
 }
 
 /// Whoever can be asked.
 pub(crate) fn asker(yes: bool, no_interaction: bool) -> Box<dyn Asker> {
-    match Terminal::open(yes, !no_interaction) {
+    match PromptTerminal::open(yes, !no_interaction) {
         Some(terminal) => Box::new(terminal),
         None => Box::new(Unattended),
     }
 }
 
 /// The arguments of a tool, as somebody typed them.
-pub(crate) struct Given<'a> {
+pub(crate) struct TypedArguments<'a> {
     /// `key=value…`
     pub(crate) pairs: &'a [String],
     /// One JSON object, or `-` for standard input.
@@ -137,7 +141,10 @@ pub(crate) struct Given<'a> {
 }
 
 /// The arguments of a tool.
-pub(crate) fn arguments(tool: &Tool, given: &Given<'_>) -> anyhow::Result<Map<String, Json>> {
+pub(crate) fn arguments(
+    tool: &Tool,
+    given: &TypedArguments<'_>,
+) -> anyhow::Result<Map<String, Json>> {
     let mut arguments = match given.object {
         None => Map::new(),
         Some("-") => {
@@ -248,7 +255,7 @@ pub(crate) fn answers(texts: &[String]) -> anyhow::Result<Map<String, Json>> {
 }
 
 fn object(text: &str) -> anyhow::Result<Map<String, Json>> {
-    let limits = jig_proto::json::Limits::MESSAGE;
+    let limits = jig_proto::json::JsonLimits::MESSAGE;
     match jig_proto::json::value(text.as_bytes(), &limits) {
         Ok(Json::Object(object)) => Ok(object),
         Ok(_) => bail!("the arguments must be one JSON object"),
@@ -269,13 +276,13 @@ fn pairs(texts: &[String]) -> anyhow::Result<Vec<(String, String)>> {
 
 /// JSON where it is JSON, else text: an answer has no declared type.
 fn loose(text: &str) -> Json {
-    let limits = jig_proto::json::Limits::SHORT;
+    let limits = jig_proto::json::JsonLimits::SHORT;
     jig_proto::json::value(text.as_bytes(), &limits)
         .unwrap_or_else(|_| Json::String(text.to_owned()))
 }
 
 /// Shows a result; code in colour if it is that of `file`.
-fn shown(content: &Content, file: Option<&str>, out: &mut Output) -> anyhow::Result<()> {
+fn shown(content: &Content, file: Option<&str>, out: &mut CliOutput) -> anyhow::Result<()> {
     if out.is_json() {
         return out.json(&json!({ "content": content.blocks(), "isError": false }));
     }
@@ -294,7 +301,7 @@ fn shown(content: &Content, file: Option<&str>, out: &mut Output) -> anyhow::Res
     })
 }
 
-fn failed(error: &ToolError, out: &mut Output) -> anyhow::Result<()> {
+fn failed(error: &ToolError, out: &mut CliOutput) -> anyhow::Result<()> {
     if out.is_json() {
         return out.json(&json!({ "error": error, "isError": true }));
     }

@@ -3,14 +3,14 @@
 use jig_project::{Project, locate};
 use serde_json::{Value as Json, json};
 
-use crate::args::{ConfigCommand, Global};
+use crate::args::{ConfigCommand, GlobalArgs};
 use crate::exit::Done;
-use crate::output::{GREEN, Output, YELLOW};
+use crate::output::{CliOutput, GREEN, YELLOW};
 
 pub(crate) fn run(
     command: &ConfigCommand,
-    global: &Global,
-    out: &mut Output,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
     match command {
         ConfigCommand::Check { deny_warnings } => check(*deny_warnings, global, out),
@@ -22,7 +22,7 @@ pub(crate) fn run(
     }
 }
 
-fn check(deny_warnings: bool, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+fn check(deny_warnings: bool, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let project = Project::load_and_lint(&global.selection())?;
     let warnings = &project.loaded.warnings;
     let config = project.config();
@@ -85,8 +85,8 @@ fn counted(warnings: usize) -> String {
 fn show(
     origin: bool,
     tool: Option<&str>,
-    global: &Global,
-    out: &mut Output,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
     let mut project = Project::load(&global.selection())?;
     if let Some(name) = tool {

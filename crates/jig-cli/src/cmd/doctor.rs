@@ -4,9 +4,9 @@ use jig_sandbox::{Finding, Level, Tier};
 use serde_json::json;
 
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, field};
+use crate::output::{BOLD, CliOutput, DIM, GREEN, RED, YELLOW, field};
 
-pub(crate) fn run(out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(out: &mut CliOutput) -> anyhow::Result<Done> {
     let machine = jig_sandbox::probe();
     let assessment = jig_sandbox::assess(&machine);
     if out.is_json() {

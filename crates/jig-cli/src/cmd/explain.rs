@@ -1,19 +1,19 @@
 //! `jig policy explain`: one question, answered with the rule that decided.
 
 use anyhow::anyhow;
-use jig_config::{OnUncovered, Runtime, Tool};
+use jig_config::{OnUncovered, RuntimeKind, Tool};
 use jig_policy::{
-    Capability, CommandTarget, ConnectionTarget, DiskLookup, EnvTarget, EnvUse, FileTarget, Loser,
-    MoveTarget, NetTarget, OwnedSpeaks, Policy, Program, ProgramError, ResolveError, Resolved,
-    Target, Verdict, Workspace,
+    Capability, CommandProgram, CommandTarget, ConnectionTarget, DiskLookup, EnvTarget, EnvUse,
+    FileTarget, Loser, MoveTarget, NetTarget, OwnedSpeaks, Policy, ProgramNameError, ResolveError,
+    ResolvedPath, Target, Verdict, Workspace,
 };
 use serde_json::{Value as Json, json};
 
-use crate::args::Question;
+use crate::args::AccessQuestion;
 use crate::output::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, field, indented};
 
 /// The answer to a question about a tool, ready to be shown.
-pub(crate) struct Answer {
+pub(crate) struct PolicyAnswer {
     tool: String,
     operation: String,
     target: String,
@@ -31,18 +31,18 @@ pub(crate) fn answer(
     tool: &Tool,
     policy: &Policy,
     workspace: &Workspace<DiskLookup>,
-    question: &Question,
-) -> anyhow::Result<Answer> {
+    question: &AccessQuestion,
+) -> anyhow::Result<PolicyAnswer> {
     // The operating system cannot ask; a mediated tool's request can wait for an answer.
-    let asks = tool.on_uncovered == OnUncovered::Ask && tool.runtime != Runtime::Stdio;
+    let asks = tool.on_uncovered == OnUncovered::Ask && tool.runtime != RuntimeKind::Stdio;
     let runtime = tool.runtime;
     let table = tool.table();
     let tool = &*tool.label();
-    let answer = |target: Judged<'_>| target.answer(tool, &table, asks);
+    let answer = |target: JudgedTarget<'_>| target.answer(tool, &table, asks);
     let file = |capability: Capability, path: &str| match workspace.resolve(path) {
         Ok(path) => {
             let losers = policy.losers_fs(&path);
-            answer(Judged::new(
+            answer(JudgedTarget::new(
                 policy,
                 &FileTarget { capability, path },
                 losers,
@@ -51,12 +51,13 @@ pub(crate) fn answer(
         Err(error) => unresolved(tool, capability.name(), &error),
     };
     Ok(match question {
-        Question::Read { path } => file(Capability::Read, path),
-        Question::Create { path } => file(Capability::Create, path),
-        Question::Update { path } => file(Capability::Update, path),
-        Question::Delete { path } => file(Capability::Delete, path),
-        Question::Execute { path } => file(Capability::Execute, path),
-        Question::Move { from, to } => match (workspace.resolve(from), workspace.resolve(to)) {
+        AccessQuestion::Read { path } => file(Capability::Read, path),
+        AccessQuestion::Create { path } => file(Capability::Create, path),
+        AccessQuestion::Update { path } => file(Capability::Update, path),
+        AccessQuestion::Delete { path } => file(Capability::Delete, path),
+        AccessQuestion::Execute { path } => file(Capability::Execute, path),
+        AccessQuestion::Move { from, to } => match (workspace.resolve(from), workspace.resolve(to))
+        {
             (Ok(from), Ok(to)) => {
                 let losers = policy.losers_fs(&from);
                 let directory = is_directory(workspace, &from);
@@ -65,11 +66,11 @@ pub(crate) fn answer(
                     to,
                     directory,
                 };
-                answer(Judged::new(policy, &target, losers))
+                answer(JudgedTarget::new(policy, &target, losers))
             }
             (Err(error), _) | (_, Err(error)) => unresolved(tool, "move", &error),
         },
-        Question::Net { url } => {
+        AccessQuestion::Net { url } => {
             let url = match url.contains("://") {
                 true => url.clone(),
                 false => format!("https://{url}"),
@@ -78,15 +79,15 @@ pub(crate) fn answer(
                 .map_err(|error| anyhow!(error).context(format!("`{url}` cannot be requested")))?;
             let losers = policy.losers_net(&target);
             answer(match unseen(runtime, &target) {
-                Some(connection) => Judged {
+                Some(connection) => JudgedTarget {
                     operation: target.operation(),
                     target: target.to_string(),
-                    ..Judged::new(policy, &connection, losers)
+                    ..JudgedTarget::new(policy, &connection, losers)
                 },
-                None => Judged::new(policy, &target, losers),
+                None => JudgedTarget::new(policy, &target, losers),
             })
         }
-        Question::Env { name, header } => {
+        AccessQuestion::Env { name, header } => {
             let wanted = if *header {
                 EnvUse::Header
             } else {
@@ -96,44 +97,47 @@ pub(crate) fn answer(
                 wanted,
                 name: name.clone(),
             };
-            answer(Judged::new(policy, &target, policy.losers_env(name)))
+            answer(JudgedTarget::new(policy, &target, policy.losers_env(name)))
         }
-        Question::Run { program, args } => match Program::parse(program, workspace) {
+        AccessQuestion::Run { program, args } => match CommandProgram::parse(program, workspace) {
             Ok(program) => {
                 let losers = policy.losers_command(&program);
                 let target = CommandTarget {
                     program,
                     args: args.clone(),
                 };
-                answer(Judged::new(policy, &target, losers))
+                answer(JudgedTarget::new(policy, &target, losers))
             }
-            Err(ProgramError::Path(error)) => unresolved(tool, "run", &error),
+            Err(ProgramNameError::Path(error)) => unresolved(tool, "run", &error),
             Err(error) => return Err(error.into()),
         },
     })
 }
 
 /// The connection that a program makes for a URL, where it does not show the URL itself.
-fn unseen(runtime: Runtime, target: &NetTarget) -> Option<ConnectionTarget> {
+fn unseen(runtime: RuntimeKind, target: &NetTarget) -> Option<ConnectionTarget> {
     let speaks = match target.scheme() {
         "http" | "ws" => return None,
         "https" | "wss" => OwnedSpeaks::Tls,
         _ => OwnedSpeaks::Other,
     };
-    (runtime == Runtime::Stdio).then(|| ConnectionTarget {
+    (runtime == RuntimeKind::Stdio).then(|| ConnectionTarget {
         host: target.host().to_owned(),
         port: target.port(),
         speaks,
     })
 }
 
-fn is_directory(workspace: &Workspace<DiskLookup>, path: &Resolved) -> bool {
-    use jig_policy::{Entry, Lookup};
-    matches!(workspace.lookup().entry(path.path()), Ok(Entry::Directory))
+fn is_directory(workspace: &Workspace<DiskLookup>, path: &ResolvedPath) -> bool {
+    use jig_policy::{Lookup, LookupEntry};
+    matches!(
+        workspace.lookup().entry(path.path()),
+        Ok(LookupEntry::Directory)
+    )
 }
 
 /// A target with the policy's answer and what else is to be said.
-struct Judged<'p> {
+struct JudgedTarget<'p> {
     operation: &'static str,
     target: String,
     decision: jig_policy::Decision<'p>,
@@ -142,7 +146,7 @@ struct Judged<'p> {
     suggestion: Option<jig_policy::Suggestion>,
 }
 
-impl<'p> Judged<'p> {
+impl<'p> JudgedTarget<'p> {
     fn new<T: Target>(policy: &'p Policy, target: &T, losers: Vec<Loser<'p>>) -> Self {
         let decision = target.decide(policy);
         Self {
@@ -155,13 +159,13 @@ impl<'p> Judged<'p> {
         }
     }
 
-    fn answer(self, tool: &str, table: &str, asks: bool) -> Answer {
+    fn answer(self, tool: &str, table: &str, asks: bool) -> PolicyAnswer {
         let deciding = self.decision.rule.map(|rule| rule.origin());
         let losers = self.losers.iter().filter(|loser| {
             // What decided in another way, as a rule on something below does, has not lost.
             deciding.is_none_or(|origin| !std::ptr::eq(origin, loser.rule.origin()))
         });
-        Answer {
+        PolicyAnswer {
             tool: tool.to_owned(),
             operation: self.operation.to_owned(),
             verdict: self.decision.verdict,
@@ -187,8 +191,8 @@ impl<'p> Judged<'p> {
 }
 
 /// A path that cannot be in the workspace: no rule is needed to refuse it, and none can allow it.
-fn unresolved(tool: &str, operation: &str, error: &ResolveError) -> Answer {
-    Answer {
+fn unresolved(tool: &str, operation: &str, error: &ResolveError) -> PolicyAnswer {
+    PolicyAnswer {
         tool: tool.to_owned(),
         operation: operation.to_owned(),
         target: error.path.clone(),
@@ -208,7 +212,7 @@ fn unresolved(tool: &str, operation: &str, error: &ResolveError) -> Answer {
     }
 }
 
-impl Answer {
+impl PolicyAnswer {
     pub(crate) fn json(&self) -> Json {
         let lost: Vec<Json> = self
             .lost

@@ -2,29 +2,33 @@
 
 use std::time::Duration;
 
-use jig_project::{Environment, leftovers, locate};
+use jig_project::{CommandEnvironment, leftovers, locate};
 use jig_proto::{HandleId, hint};
-use jig_station::client::Client;
-use jig_station::protocol::Request;
+use jig_station::client::StationClient;
+use jig_station::protocol::StationRequest;
 use serde_json::{Map, Value as Json, json};
 
-use crate::args::{FetchArgs, Global, LookArgs, Part};
+use crate::args::{FetchArgs, GlobalArgs, LookArgs, ViewChoice};
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 use crate::report;
 
-pub(crate) fn run(args: &FetchArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &FetchArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let id: HandleId = args.id.parse()?;
     let mut client = station(global, &args.id)?;
     let fetch = look(&args.look, args.wait);
-    report::show(client.ask(&Request::Fetch { id, fetch })?, out)
+    report::show(client.ask(&StationRequest::Fetch { id, fetch })?, out)
 }
 
 /// The station in which a handle must be.
-pub(super) fn station(global: &Global, id: &str) -> anyhow::Result<Client> {
+pub(super) fn station(global: &GlobalArgs, id: &str) -> anyhow::Result<StationClient> {
     let root = locate::root(global.workspace.as_deref())?;
     leftovers::clear(&root)?;
-    let found = Client::find(&root, &Environment::of_this_process())?;
+    let found = StationClient::find(&root, &CommandEnvironment::of_this_process())?;
     found.ok_or_else(|| {
         let hint = hint!(
             "nothing runs in this workspace; `jig spawn` starts a tool, `jig ps --all` lists \
@@ -37,9 +41,9 @@ pub(super) fn station(global: &Global, id: &str) -> anyhow::Result<Client> {
 /// What is to be shown, as the arguments of a tool.
 pub(super) fn look(args: &LookArgs, wait: Option<Duration>) -> Map<String, Json> {
     let view = match args.view {
-        Part::New => "new",
-        Part::Screen => "screen",
-        Part::All => "all",
+        ViewChoice::New => "new",
+        ViewChoice::Screen => "screen",
+        ViewChoice::All => "all",
     };
     let mut fetch = Map::new();
     fetch.insert("view".to_owned(), json!(view));

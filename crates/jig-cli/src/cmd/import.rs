@@ -8,28 +8,32 @@ mod report;
 use std::io::{self, IsTerminal as _};
 
 use anyhow::anyhow;
-use jig_clients::import::change::{self, Import, Target};
-use jig_clients::import::conversion::{self, Fate, Item};
-use jig_clients::import::declared::{self, Scope};
-use jig_clients::import::filled_text::Text;
-use jig_clients::import::imported_server::{self, Reach};
-use jig_clients::import::secret::Secrets;
+use jig_clients::import::change::{self, ImportRun, ImportTarget};
+use jig_clients::import::conversion::{self, ImportItem, ImportOutcome};
+use jig_clients::import::declared::{self, ClientFileScope};
+use jig_clients::import::filled_text::ImportText;
+use jig_clients::import::imported_server::{self, EntryReach};
+use jig_clients::import::secret::SecretVariables;
 use jig_clients::settings_file::CopyName;
-use jig_project::{Environment, Project, locate};
+use jig_project::{CommandEnvironment, Project, locate};
 use jig_proto::{hint, visible_words};
 
-use self::report::Report;
-use crate::args::{Global, ImportArgs};
+use self::report::ImportReport;
+use crate::args::{GlobalArgs, ImportArgs};
 use crate::exit::Done;
 use crate::interrupt;
-use crate::output::{BOLD, Output, YELLOW};
-use crate::prompt::Terminal;
+use crate::output::{BOLD, CliOutput, YELLOW};
+use crate::prompt::PromptTerminal;
 
-pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let env = Environment::of_this_process();
+pub(crate) fn run(
+    args: &ImportArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
+    let env = CommandEnvironment::of_this_process();
     let root = locate::root(global.workspace.as_deref())?;
     let project = Project::load_at(root.clone(), &global.selection(), &[])?;
-    let target = Target::new(args.global, &global.selection(), &root, &env)?;
+    let target = ImportTarget::new(args.global, &global.selection(), &root, &env)?;
     let files = declared::find(args.client, args.file.as_deref(), args.global, &root, &env)?;
     if files.iter().all(|file| file.servers.is_empty()) {
         let looked: Vec<String> = files
@@ -41,7 +45,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
         let what = format!("{title} has no servers in {}", looked.join(", "));
         return Err(anyhow!(hint).context(what));
     }
-    let mut secrets = Secrets::default();
+    let mut secrets = SecretVariables::default();
     let wanted = (args.client, args.only.as_slice());
     let mut items =
         conversion::converted(wanted, &files, &root, &env, project.config(), &mut secrets);
@@ -54,7 +58,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
         return Err(anyhow!(hint).context("no server has the name that --only wants"));
     }
     let runs = items.iter().any(is_program);
-    let import = Import {
+    let import = ImportRun {
         root: &root,
         env: &env,
         target: &target,
@@ -69,7 +73,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
         }
     }
     let change = import.change(&mut items)?;
-    let mut report = Report {
+    let mut report = ImportReport {
         client: args.client,
         files: &files,
         items: &items,
@@ -86,7 +90,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
             true => Ok(Vec::new()),
             false => change::accept(&items, change, &root, &global.selection(), &env),
         };
-        report.written = Some(report::Written {
+        report.written = Some(report::ImportResult {
             backup,
             made,
             accepted,
@@ -97,28 +101,30 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, out: &mut Output) -> anyho
 }
 
 /// Whether a server is a program that would be started.
-fn is_program(item: &Item) -> bool {
+fn is_program(item: &ImportItem) -> bool {
     match &item.fate {
-        Fate::New(imported, _) => matches!(imported.reach, Reach::Program { .. }),
+        ImportOutcome::New(imported, _) => matches!(imported.reach, EntryReach::Program { .. }),
         _ => false,
     }
 }
 
 /// Whether servers that a file of the workspace names may be run.
-fn may_run_strangers(args: &ImportArgs, items: &[Item], out: &Output) -> bool {
+fn may_run_strangers(args: &ImportArgs, items: &[ImportItem], out: &CliOutput) -> bool {
     if args.suggest || args.no_suggest {
         return args.suggest;
     }
     let strangers = items.iter().filter_map(|item| match &item.fate {
-        Fate::New(imported, _) if imported.scope == Scope::Project && imported.enable => {
+        ImportOutcome::New(imported, _)
+            if imported.scope == ClientFileScope::Project && imported.enable =>
+        {
             Some(imported)
         }
         _ => None,
     });
     let mut lines = String::new();
     for stranger in strangers {
-        if let Reach::Program { command, .. } = &stranger.reach {
-            let words: Vec<String> = command.iter().map(Text::written).collect();
+        if let EntryReach::Program { command, .. } = &stranger.reach {
+            let words: Vec<String> = command.iter().map(ImportText::written).collect();
             lines.push_str(&format!(
                 "  {}: {}\n",
                 stranger.name,
@@ -130,7 +136,7 @@ fn may_run_strangers(args: &ImportArgs, items: &[Item], out: &Output) -> bool {
     if lines.is_empty() || !is_asked {
         return false;
     }
-    let Some(mut terminal) = Terminal::open(false, true) else {
+    let Some(mut terminal) = PromptTerminal::open(false, true) else {
         return false;
     };
     let head = format!(

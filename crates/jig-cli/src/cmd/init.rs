@@ -5,23 +5,27 @@ use std::io::{self, IsTerminal as _};
 use anyhow::{anyhow, bail};
 use camino::Utf8Path;
 use jig_project::first_config::{
-    self, Answers, Changes, FILE, Found, NONE, PRESETS, REGISTRY, default_presets, read_hosts,
-    read_presets, registries,
+    self, Answers, Changes, DetectedLanguage, FILE, NONE, PRESETS, REGISTRY, default_presets,
+    read_hosts, read_presets, registries,
 };
-use jig_project::{Environment, locate};
+use jig_project::{CommandEnvironment, locate};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::json;
 
-use crate::args::{Global, InitArgs};
+use crate::args::{GlobalArgs, InitArgs};
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output};
-use crate::prompt::Terminal;
+use crate::output::{BOLD, CliOutput, DIM, GREEN};
+use crate::prompt::PromptTerminal;
 
-pub(crate) fn run(args: &InitArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &InitArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let root = locate::root(global.workspace.as_deref())?;
     let found = first_config::find(&root);
-    let given = Given::of(args, &found)?;
+    let given = InitAnswers::of(args, &found)?;
     if args.print {
         let page = first_config::page(&found, &given.or_defaults(&found));
         out.raw(&page)?;
@@ -38,14 +42,14 @@ pub(crate) fn run(args: &InitArgs, global: &Global, out: &mut Output) -> anyhow:
 }
 
 /// What the command line answers.
-struct Given {
+struct InitAnswers {
     presets: Option<Vec<String>>,
     changes: Option<Changes>,
     hosts: Option<Vec<String>>,
 }
 
-impl Given {
-    fn of(args: &InitArgs, found: &[Found]) -> anyhow::Result<Self> {
+impl InitAnswers {
+    fn of(args: &InitArgs, found: &[DetectedLanguage]) -> anyhow::Result<Self> {
         let given = |words: &[String]| (!words.is_empty()).then(|| words.join(" "));
         let presets = match given(&args.preset) {
             Some(text) => Some(read_presets(&text).map_err(|why| anyhow!("--preset: {why}"))?),
@@ -67,7 +71,7 @@ impl Given {
         self.presets.is_some() && self.changes.is_some() && self.hosts.is_some()
     }
 
-    fn or_defaults(&self, found: &[Found]) -> Answers {
+    fn or_defaults(&self, found: &[DetectedLanguage]) -> Answers {
         let presets = self.presets.clone();
         Answers {
             presets: presets.unwrap_or_else(|| default_presets(found)),
@@ -78,10 +82,14 @@ impl Given {
 }
 
 /// Asks what the command line did not answer.
-fn ask(root: &Utf8Path, found: &[Found], given: &Given) -> anyhow::Result<Answers> {
+fn ask(
+    root: &Utf8Path,
+    found: &[DetectedLanguage],
+    given: &InitAnswers,
+) -> anyhow::Result<Answers> {
     let terminal = io::stdin()
         .is_terminal()
-        .then(|| Terminal::open(false, true));
+        .then(|| PromptTerminal::open(false, true));
     let Some(mut terminal) = terminal.flatten() else {
         let defaults = given.or_defaults(found);
         let presets = match defaults.presets.is_empty() {
@@ -117,7 +125,10 @@ fn ask(root: &Utf8Path, found: &[Found], given: &Given) -> anyhow::Result<Answer
     })
 }
 
-fn ask_presets(terminal: &mut Terminal, found: &[Found]) -> anyhow::Result<Vec<String>> {
+fn ask_presets(
+    terminal: &mut PromptTerminal,
+    found: &[DetectedLanguage],
+) -> anyhow::Result<Vec<String>> {
     let default = default_presets(found);
     let seen: Vec<String> = found
         .iter()
@@ -137,7 +148,7 @@ fn ask_presets(terminal: &mut Terminal, found: &[Found]) -> anyhow::Result<Vec<S
     })
 }
 
-fn ask_changes(terminal: &mut Terminal) -> anyhow::Result<Changes> {
+fn ask_changes(terminal: &mut PromptTerminal) -> anyhow::Result<Changes> {
     let head = format!(
         "\n{BOLD}2. May agents change files here?{BOLD:#}\n   Enter: [a]sk you each time. Others: [y]es without \
          asking, [n]ever.\n"
@@ -150,7 +161,7 @@ fn ask_changes(terminal: &mut Terminal) -> anyhow::Result<Changes> {
     })
 }
 
-fn ask_hosts(terminal: &mut Terminal, presets: &[String]) -> anyhow::Result<Vec<String>> {
+fn ask_hosts(terminal: &mut PromptTerminal, presets: &[String]) -> anyhow::Result<Vec<String>> {
     let registries = registries(presets);
     let registry = match registries.is_empty() {
         true => String::new(),
@@ -165,7 +176,7 @@ fn ask_hosts(terminal: &mut Terminal, presets: &[String]) -> anyhow::Result<Vec<
 
 /// Asks until the answer is understood.
 fn until_read<T>(
-    terminal: &mut Terminal,
+    terminal: &mut PromptTerminal,
     head: &str,
     read: impl Fn(&str) -> Result<T, String>,
 ) -> anyhow::Result<T> {
@@ -184,9 +195,9 @@ fn until_read<T>(
 /// Says what was written, and what to do next.
 fn report(
     root: &Utf8Path,
-    found: &[Found],
+    found: &[DetectedLanguage],
     answers: &Answers,
-    out: &mut Output,
+    out: &mut CliOutput,
 ) -> anyhow::Result<()> {
     let tools = first_config::tool_names(found);
     let call = match tools.first() {
@@ -235,7 +246,7 @@ fn report(
     reason = "a person has their own settings looked for, before anything runs"
 )]
 fn client(root: &Utf8Path) -> Option<&'static str> {
-    let home = Environment::of_this_process().path("HOME")?;
+    let home = CommandEnvironment::of_this_process().path("HOME")?;
     let known = [
         ("claude-code", home.join(".claude")),
         ("codex", home.join(".codex")),

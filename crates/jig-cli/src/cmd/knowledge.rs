@@ -1,18 +1,22 @@
 //! `jig knowledge`: the part of a system prompt that is about the knowledge base.
 
-use crate::args::{Global, KnowledgeArgs};
+use crate::args::{GlobalArgs, KnowledgeArgs};
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 
 /// Prints it on stdout, exactly as a prompt is to have it; everything else goes to stderr.
 #[cfg(feature = "wasm-tools")]
-pub(crate) fn run(args: &KnowledgeArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &KnowledgeArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     shown::run(args, global, out)
 }
 
 /// Subjects are read by a component.
 #[cfg(not(feature = "wasm-tools"))]
-pub(crate) fn run(_: &KnowledgeArgs, _: &Global, _: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(_: &KnowledgeArgs, _: &GlobalArgs, _: &mut CliOutput) -> anyhow::Result<Done> {
     Err(anyhow::anyhow!(jig_proto::hint!(
         "install it with the feature `wasm-tools`, which is there by default"
     ))
@@ -28,16 +32,16 @@ mod shown {
     use jig_proto::{visible_line, visible_lines};
     use serde_json::{Value as Json, json};
 
-    use crate::args::{Global, KnowledgeArgs};
+    use crate::args::{GlobalArgs, KnowledgeArgs};
     use crate::cmd::call::engine;
-    use crate::compile_notice::Watch;
+    use crate::compile_notice::CompileWatch;
     use crate::exit::Done;
-    use crate::output::{Output, table};
+    use crate::output::{CliOutput, table};
 
     pub(super) fn run(
         args: &KnowledgeArgs,
-        global: &Global,
-        out: &mut Output,
+        global: &GlobalArgs,
+        out: &mut CliOutput,
     ) -> anyhow::Result<Done> {
         let project = Project::load(&global.selection())?;
         let engine = engine(&project)?;
@@ -45,7 +49,7 @@ mod shown {
             return none(out);
         }
         let knowledge = {
-            let _watch = Watch::over(engine.components()?);
+            let _watch = CompileWatch::over(engine.components()?);
             match &args.topic {
                 Some(topic) => engine.knowledge_about(topic),
                 None => engine.knowledge(),
@@ -70,7 +74,7 @@ mod shown {
     }
 
     /// The section itself.
-    fn section(knowledge: &Knowledge, out: &mut Output) -> anyhow::Result<Done> {
+    fn section(knowledge: &Knowledge, out: &mut CliOutput) -> anyhow::Result<Done> {
         if out.is_json() {
             out.json(&knowledge.to_json())?;
             return Ok(Done::Ok);
@@ -88,7 +92,7 @@ mod shown {
     }
 
     /// All topics, also those that are switched off.
-    fn topics(engine: &Engine, knowledge: &Knowledge, out: &mut Output) -> anyhow::Result<Done> {
+    fn topics(engine: &Engine, knowledge: &Knowledge, out: &mut CliOutput) -> anyhow::Result<Done> {
         let mut rows = Vec::new();
         let mut objects = Vec::new();
         for topic in engine.config().topics.values() {
@@ -126,7 +130,7 @@ mod shown {
     }
 
     /// The subjects of one topic.
-    fn subjects(knowledge: &Knowledge, out: &mut Output) -> anyhow::Result<Done> {
+    fn subjects(knowledge: &Knowledge, out: &mut CliOutput) -> anyhow::Result<Done> {
         let Some(topic) = knowledge.topics.first() else {
             return Ok(Done::Ok);
         };
@@ -157,7 +161,7 @@ mod shown {
     }
 
     /// Nothing is declared: how it is done.
-    fn none(out: &mut Output) -> anyhow::Result<Done> {
+    fn none(out: &mut CliOutput) -> anyhow::Result<Done> {
         if out.is_json() {
             out.json(&Knowledge::default().to_json())?;
             return Ok(Done::Ok);

@@ -6,28 +6,32 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use jig_broker::{AuditDecision, AuditEntry, AuditFilter, AuditReader};
-use jig_project::{Environment, audit_log, locate};
+use jig_project::{CommandEnvironment, audit_log, locate};
 use jig_proto::{visible_json, visible_line, visible_lines};
 
-use crate::args::{Decided, Global, LogArgs};
+use crate::args::{DecisionFilter, GlobalArgs, LogArgs};
 use crate::cmd::run;
-use crate::cmd::run::allowing_flags::{self, Place};
+use crate::cmd::run::allowing_flags::{self, FlagContext};
 use crate::exit::Done;
-use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED, YELLOW};
+use crate::output::{BOLD, CYAN, CliOutput, DIM, GREEN, RED, YELLOW};
 use crate::times::moment;
 
-pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &LogArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let root = locate::root(global.workspace.as_deref())?;
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     let directory = audit_log::directory(&root, &env)
         .ok_or_else(|| anyhow!("there is no home folder, so there is no log"))?;
     let filter = AuditFilter {
         tool: args.tool.clone(),
         call: None,
         decision: args.decision.map(|decision| match decision {
-            Decided::Allow => AuditDecision::Allow,
-            Decided::Deny => AuditDecision::Deny,
-            Decided::Uncovered => AuditDecision::Uncovered,
+            DecisionFilter::Allow => AuditDecision::Allow,
+            DecisionFilter::Deny => AuditDecision::Deny,
+            DecisionFilter::Uncovered => AuditDecision::Uncovered,
         }),
         since: args.since.as_deref().map(moment).transpose()?,
         until: args.until.as_deref().map(moment).transpose()?,
@@ -45,7 +49,7 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
         }
     };
     let current = locate::current()?;
-    let place = Place {
+    let place = FlagContext {
         root: &root,
         current: &current,
     };
@@ -79,7 +83,7 @@ pub(crate) fn run(args: &LogArgs, global: &Global, out: &mut Output) -> anyhow::
     }
 }
 
-fn print(entry: &AuditEntry, place: Place<'_>, out: &mut Output) -> anyhow::Result<()> {
+fn print(entry: &AuditEntry, place: FlagContext<'_>, out: &mut CliOutput) -> anyhow::Result<()> {
     if out.is_json() {
         return out.raw(&visible_json(format!(
             "{}\n",

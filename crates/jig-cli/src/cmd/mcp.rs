@@ -11,21 +11,25 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use jig_mcp::{Access, HttpServer, Options, Shared, Stop, serve_stdio};
+use jig_mcp::{HttpAccess, HttpServer, Options, ServerStop, SharedServer, serve_stdio};
 use jig_project::mcp_server::ProjectLoader;
 use jig_project::mcp_server::tokens::{self, TokenSource};
-use jig_project::{Environment, Project, open_files};
+use jig_project::{CommandEnvironment, Project, open_files};
 use jig_proto::hint;
 use jig_proto::visible_line;
 use jig_station::asks;
 use serde_json::json;
 
-use crate::args::{Global, McpArgs};
+use crate::args::{GlobalArgs, McpArgs};
 use crate::exit::Done;
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::CliOutput;
 
-pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &McpArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     if args.check {
         return check::run(global, out);
     }
@@ -39,17 +43,18 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
     if args.conformance {
         return conformance::run(args, out);
     }
-    let env = Environment::of_this_process().without(tokens::VARIABLE);
+    let env = CommandEnvironment::of_this_process().without(tokens::VARIABLE);
     let project = Project::load(&global.selection())?;
     is_a_project(&project, global, &env)?;
     let root = project.root.clone();
     let loader = ProjectLoader::new(project, global.selection(), env.clone())?;
-    let shared = Shared::new(Box::new(loader), Options::default()).map_err(|text| anyhow!(text))?;
+    let shared =
+        SharedServer::new(Box::new(loader), Options::default()).map_err(|text| anyhow!(text))?;
     // Without it nobody can answer from elsewhere; everything else works.
     let _asks = asks::listen(shared.questions(), &root, &env)
         .inspect_err(|error| out.note(&format!("jig: {error:#}")));
     let signals = interrupt::tokens()?;
-    let stop = Stop::new(signals.cancel, signals.kill);
+    let stop = ServerStop::new(signals.cancel, signals.kill);
     match args.http {
         Some(address) => over_http(address, args, &shared, &stop, out)?,
         None => {
@@ -71,12 +76,12 @@ pub(crate) fn run(args: &McpArgs, global: &Global, out: &mut Output) -> anyhow::
 fn over_http(
     address: SocketAddr,
     args: &McpArgs,
-    shared: &Arc<Shared>,
-    stop: &Stop,
-    out: &mut Output,
+    shared: &Arc<SharedServer>,
+    stop: &ServerStop,
+    out: &mut CliOutput,
 ) -> anyhow::Result<()> {
     let (tokens, source) = tokens::find(args.token_file.as_deref())?;
-    let mut access = Access::with(tokens);
+    let mut access = HttpAccess::with(tokens);
     for origin in &args.allow_origin {
         access.allow_origin(origin).context("--allow-origin")?;
     }
@@ -92,7 +97,7 @@ fn over_http(
 }
 
 /// Says where the server is, and what to show there.
-fn told(server: &HttpServer, source: &TokenSource, out: &mut Output) -> anyhow::Result<()> {
+fn told(server: &HttpServer, source: &TokenSource, out: &mut CliOutput) -> anyhow::Result<()> {
     let url = server.url();
     if !server.address().ip().is_loopback() {
         out.note(&format!(
@@ -139,7 +144,11 @@ fn may_listen(address: SocketAddr, args: &McpArgs) -> anyhow::Result<()> {
 
 /// An agent that is started anywhere must not be given the whole machine, or all that its user has: what is
 /// served without a word is a project.
-fn is_a_project(project: &Project, global: &Global, env: &Environment) -> anyhow::Result<()> {
+fn is_a_project(
+    project: &Project,
+    global: &GlobalArgs,
+    env: &CommandEnvironment,
+) -> anyhow::Result<()> {
     let is_meant = global.workspace.is_some() || has_files(project);
     let is_home = env.path("HOME").is_some_and(|home| {
         project.root == home

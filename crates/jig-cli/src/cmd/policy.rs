@@ -1,26 +1,26 @@
 //! `jig policy`.
 
-use jig_config::{Runtime, Tool};
+use jig_config::{RuntimeKind, Tool};
 use jig_policy::{
-    CompiledFsRule, CompiledNetRule, Connection, Guards, Policy, ProtectionLevel, Reason, Speaks,
-    Verdict,
+    CompiledFsRule, CompiledNetRule, Connection, Guards, Policy, ProtectionLevel, Reason,
+    SpokenProtocol, Verdict,
 };
-use jig_project::{Environment, Project, servers};
+use jig_project::{CommandEnvironment, Project, servers};
 use serde_json::{Value as Json, json};
 
 use super::explain;
-use crate::args::{Global, PolicyCommand};
+use crate::args::{GlobalArgs, PolicyCommand};
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, Output, indented, table};
+use crate::output::{BOLD, CliOutput, DIM, indented, table};
 
 pub(crate) fn run(
     command: &PolicyCommand,
-    global: &Global,
-    out: &mut Output,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
     let (PolicyCommand::Show { tool } | PolicyCommand::Explain { tool, .. }) = command;
     let mut project = Project::load_to_answer(&global.selection(), tool)?;
-    servers::know(&mut project, tool, &Environment::of_this_process())?;
+    servers::know(&mut project, tool, &CommandEnvironment::of_this_process())?;
     let workspace = project.workspace()?;
     match command {
         PolicyCommand::Show { tool } => {
@@ -110,12 +110,12 @@ fn is_hidden(tool: &Tool, policy: &Policy, rule: &CompiledNetRule) -> bool {
         let tls = Connection {
             host: rule.host(),
             port,
-            speaks: Speaks::Tls,
+            speaks: SpokenProtocol::Tls,
         };
         matches!(policy.decide_connection(&tls).reason, Reason::PathUnderTls)
     };
     let of_path = rule.declared().path_prefix.is_some();
-    tool.runtime == Runtime::Stdio && of_path && rule.ports().any(refused)
+    tool.runtime == RuntimeKind::Stdio && of_path && rule.ports().any(refused)
 }
 
 fn fs_table(policy: &Policy) -> String {

@@ -14,22 +14,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use jig_broker::{Confined, ProgramEnd, ProgramEnding, Reach};
-use jig_engine::{CallError, CommandLog, Preparation, Prepared};
-use jig_project::proxy_service::{ProxyOptions, Service};
+use jig_broker::{Confined, ProgramEnd, ProgramEnding, ProgramReach};
+use jig_engine::{CallError, CommandLog, Preparation, PreparedCommand};
+use jig_project::proxy_service::{ProxyOptions, ProxyService};
 use jig_project::{audit_log, open_files};
 use jig_proto::fsproxy::{DESCRIPTOR, DESCRIPTOR_VARIABLE};
 use jig_proto::hint;
 use jig_proto::visible_lines;
-use jig_runtime::fsproxy::{ClientOptions, End, Stream, Streams};
+use jig_runtime::fsproxy::{ClientEnd, ClientOptions, ParentStream, ParentStreams};
 use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource};
 
-use crate::args::{Global, ProxyArgs};
+use crate::args::{GlobalArgs, ProxyArgs};
 use crate::exit::Done;
-use crate::foreground::{self, Foreground, Used};
-use crate::output::Output;
+use crate::foreground::{self, Foreground, UsedLimits};
+use crate::output::CliOutput;
 
-pub(crate) fn run(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &ProxyArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     if let Err(error) = understood(args) {
         return Ok(Done::NotRun(NOT_UNDERSTOOD, error));
     }
@@ -71,7 +75,7 @@ fn understood(args: &ProxyArgs) -> anyhow::Result<()> {
 }
 
 /// What the options of the command line stand for.
-fn service(args: &ProxyArgs, global: &Global) -> anyhow::Result<Service> {
+fn service(args: &ProxyArgs, global: &GlobalArgs) -> anyhow::Result<ProxyService> {
     let options = ProxyOptions {
         root: args.root.clone(),
         selection: global.selection(),
@@ -83,11 +87,11 @@ fn service(args: &ProxyArgs, global: &Global) -> anyhow::Result<Service> {
         lenient: args.lenient,
         llm: args.llm,
     };
-    Service::new(&options, |table| foreground::settings(&args.hold, table))
+    ProxyService::new(&options, |table| foreground::settings(&args.hold, table))
 }
 
 /// Runs a command that reaches nothing but jig, and serves it.
-fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+fn command(args: &ProxyArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let words = foreground::words(&args.command, "jig proxy")?;
     let service = service(args, global)?;
     let prepared = confined(&service, &words)?;
@@ -154,7 +158,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     service.manager.end();
     remarks::close_log(&service, out);
     drop(registration);
-    if let Some(End::Broken(reason)) = end {
+    if let Some(ClientEnd::Broken(reason)) = end {
         let reason = visible_lines(&reason);
         out.note(&format!(
             "jig: the command did not keep to the protocol of descriptor 3: {reason}"
@@ -177,7 +181,7 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
     }
-    let used = Used {
+    let used = UsedLimits {
         time: time.filter(|_| timed_out),
         reached,
         tree,
@@ -190,12 +194,12 @@ fn command(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Resul
 }
 
 /// Confines the command to its own program and what was named as a part of it.
-fn confined(service: &Service, words: &[String]) -> anyhow::Result<Prepared> {
+fn confined(service: &ProxyService, words: &[String]) -> anyhow::Result<PreparedCommand> {
     let preparation = Preparation {
         reach: match service.code_is_inside {
             // The rules of the tool that the command is confined as are then those on its code.
-            true => Reach::Workspace,
-            false => Reach::OwnProgramOnly,
+            true => ProgramReach::Workspace,
+            false => ProgramReach::OwnProgramOnly,
         },
         ..Preparation::default()
     };
@@ -231,15 +235,15 @@ fn show_jig(jig: PathBuf, confined: &mut Confined) {
 }
 
 /// What the handles 0 to 2 of the command are.
-fn streams(foreground: &Foreground) -> anyhow::Result<Streams> {
+fn streams(foreground: &Foreground) -> anyhow::Result<ParentStreams> {
     let failed = "cannot share the standard streams with the command";
     let Some(terminal) = foreground.terminal() else {
-        return Streams::inherited().context(failed);
+        return ParentStreams::inherited().context(failed);
     };
     // The user's own terminal is raw meanwhile: what is written has to pass the command's, as what the
     // command itself prints does. And the command itself reads what is typed.
-    let copy = |terminal: BorrowedFd<'_>| terminal.try_clone_to_owned().map(Stream::new);
-    Ok(Streams {
+    let copy = |terminal: BorrowedFd<'_>| terminal.try_clone_to_owned().map(ParentStream::new);
+    Ok(ParentStreams {
         stdin: None,
         stdout: Some(copy(terminal).context(failed)?),
         stderr: Some(copy(terminal).context(failed)?),

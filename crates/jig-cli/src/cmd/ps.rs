@@ -5,27 +5,27 @@ mod proxies;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use jig_project::{Environment, leftovers, locate};
+use jig_project::{CommandEnvironment, leftovers, locate};
 use jig_proto::{visible_line, visible_lines, visible_words};
-use jig_station::client::Client;
-use jig_station::protocol::{By, Listed, Request, VERSION};
+use jig_station::client::StationClient;
+use jig_station::protocol::{HandleRow, QuestionAuthor, StationRequest, VERSION};
 use jig_station::proxies::list;
 use serde_json::{Value as Json, json};
 
-use crate::args::{Global, PsArgs};
+use crate::args::{GlobalArgs, PsArgs};
 use crate::exit::Done;
 use crate::limits;
-use crate::output::{Output, table};
+use crate::output::{CliOutput, table};
 
-pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(args: &PsArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let root = locate::root(global.workspace.as_deref())?;
     leftovers::clear(&root)?;
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     let clients = match args.all {
-        true => Client::all(&env)?,
-        false => Client::find(&root, &env)?.into_iter().collect(),
+        true => StationClient::all(&env)?,
+        false => StationClient::find(&root, &env)?.into_iter().collect(),
     };
-    let mut rows: Vec<(Utf8PathBuf, Listed)> = Vec::new();
+    let mut rows: Vec<(Utf8PathBuf, HandleRow)> = Vec::new();
     for mut client in clients {
         let workspace = client.welcome().workspace.clone();
         if args.all && client.is_foreign() {
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::R
             ));
             continue;
         }
-        let listed: Vec<Listed> = client.ask(&Request::List)?;
+        let listed: Vec<HandleRow> = client.ask(&StationRequest::List)?;
         rows.extend(listed.into_iter().map(|row| (workspace.clone(), row)));
     }
     let found = list((!args.all).then_some(&*root), &env)?;
@@ -63,20 +63,20 @@ pub(crate) fn run(args: &PsArgs, global: &Global, out: &mut Output) -> anyhow::R
     Ok(Done::Ok)
 }
 
-fn as_json((workspace, row): &(Utf8PathBuf, Listed)) -> Json {
+fn as_json((workspace, row): &(Utf8PathBuf, HandleRow)) -> Json {
     let mut value = json!(row);
     value["workspace"] = json!(workspace);
     value["kind"] = json!("tool");
     value
 }
 
-fn printed(with_workspace: bool, rows: &[(Utf8PathBuf, Listed)]) -> String {
+fn printed(with_workspace: bool, rows: &[(Utf8PathBuf, HandleRow)]) -> String {
     let mut header = vec!["id", "tool", "state", "age", "cpu", "memory", "pid"];
     if with_workspace {
         header.push("workspace");
     }
     let none = || "-".to_owned();
-    let row = |(workspace, row): &(Utf8PathBuf, Listed)| {
+    let row = |(workspace, row): &(Utf8PathBuf, HandleRow)| {
         let cpu = row
             .cpu_ms
             .map(|time| format!("{:.1}s", time as f64 / 1000.0));
@@ -99,7 +99,7 @@ fn printed(with_workspace: bool, rows: &[(Utf8PathBuf, Listed)]) -> String {
         if let Some(question) = &row.question {
             let question = visible_words(question);
             let who = match row.asked_by {
-                Some(By::Policy) => "jig asks".to_owned(),
+                Some(QuestionAuthor::Policy) => "jig asks".to_owned(),
                 _ => format!("`{}` asks", visible_line(&row.tool)),
             };
             let id = &row.id;

@@ -12,21 +12,27 @@ use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Discover, FoundPreset, ProgramEnd, ProgramEnding};
 use jig_config::SandboxLimits;
-use jig_engine::{CallError, CommandLog, Preparation, Prepared, RunningCommand};
-use jig_project::{Environment, Project, audit_log, engines, hosts, locate, servers, shell_word};
+use jig_engine::{CallError, CommandLog, Preparation, PreparedCommand, RunningCommand};
+use jig_project::{
+    CommandEnvironment, Project, audit_log, engines, hosts, locate, servers, shell_word,
+};
 use jig_proto::{Denial, hint, visible_line, visible_lines};
-use jig_sandbox::{Bytes, Limit};
+use jig_sandbox::{ByteSize, ProcessLimit};
 use serde_json::json;
 
-use self::live_refusals::{About, Telling};
-use crate::args::{Global, RunArgs};
+use self::live_refusals::{DenialWatcher, WatchedCommand};
+use crate::args::{GlobalArgs, RunArgs};
 use crate::cmd::call;
 use crate::exit::Done;
-use crate::foreground::{self, Foreground, Used};
+use crate::foreground::{self, Foreground, UsedLimits};
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, field};
+use crate::output::{BOLD, CliOutput, DIM, field};
 
-pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &RunArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     match attempt(args, global, out) {
         Ok(done) => Ok(done),
         // A command may well end with the codes that jig gives its own failures.
@@ -35,7 +41,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::
     }
 }
 
-fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let (project, tool) = project(args, global)?;
     let limits = SandboxLimits {
         // What the command prints does not pass through jig.
@@ -43,7 +49,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         ..limits_of(&project, &tool)?
     };
     let engine = match args.dry_run {
-        true => engines::without_log(&project, &Environment::of_this_process())?,
+        true => engines::without_log(&project, &CommandEnvironment::of_this_process())?,
         false => call::engine(&project)?,
     };
     let command = foreground::words(&args.command, "jig run")?;
@@ -90,18 +96,18 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
         out.note(&format!("jig: a refusal will not be explained: {reason}"));
     }
     foreground::tell_gaps(program.child(), out);
-    let telling = Telling::begin(About {
+    let telling = DenialWatcher::begin(WatchedCommand {
         refusals: program.refusals(),
         child: Arc::clone(program.child()),
         profile,
         by_flags: args.policy.is_none(),
     });
     let ended = foreground.run(program.child(), limits.time);
-    let untold = telling.and_then(Telling::end);
+    let untold = telling.and_then(DenialWatcher::end);
     let (exit, timed_out) = ended?;
     let tree = *program.limits();
     let reached = foreground::reached(program.child(), exit, &tree);
-    let went_well = exit.is_success() && !timed_out && !reached.contains(&Limit::Memory);
+    let went_well = exit.is_success() && !timed_out && !reached.contains(&ProcessLimit::Memory);
     let ending = match went_well {
         true => ProgramEnding::Unexplained,
         false => ProgramEnding::Failed { said: "" },
@@ -124,7 +130,7 @@ fn attempt(args: &RunArgs, global: &Global, out: &mut Output) -> anyhow::Result<
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
     }
-    let used = Used {
+    let used = UsedLimits {
         time: limits.time.filter(|_| timed_out),
         reached,
         tree,
@@ -182,10 +188,10 @@ fn explained(
     args: &RunArgs,
     root: &Utf8Path,
     denials: &[Denial],
-    out: &mut Output,
+    out: &mut CliOutput,
 ) -> anyhow::Result<()> {
     let current = locate::current()?;
-    let place = allowing_flags::Place {
+    let place = allowing_flags::FlagContext {
         root,
         current: &current,
     };
@@ -213,7 +219,7 @@ fn explained(
 }
 
 /// The configuration with one more tool, which is this command, unless there is one whose policy applies.
-fn project(args: &RunArgs, global: &Global) -> anyhow::Result<(Project, String)> {
+fn project(args: &RunArgs, global: &GlobalArgs) -> anyhow::Result<(Project, String)> {
     let given = args.root.as_deref().or(global.workspace.as_deref());
     let root = locate::root(given)?;
     let (name, table) = match &args.policy {
@@ -324,7 +330,7 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
 /// Starts the command.
 fn start(
     args: &RunArgs,
-    prepared: Prepared,
+    prepared: PreparedCommand,
     foreground: &mut Foreground,
 ) -> anyhow::Result<RunningCommand> {
     let streams = foreground.streams()?;
@@ -351,9 +357,9 @@ fn start(
 /// What would be enforced.
 fn shown(
     args: &RunArgs,
-    prepared: &Prepared,
+    prepared: &PreparedCommand,
     limits: &SandboxLimits,
-    out: &mut Output,
+    out: &mut CliOutput,
 ) -> anyhow::Result<()> {
     let confined = &prepared.confined;
     let profile = &confined.profile;
@@ -404,7 +410,7 @@ fn shown(
     let leads = |path: &Path| path == confined.cwd && profile.sealed.iter().any(|it| it == path);
     for private in profile.private.iter().filter(|it| !leads(&it.path)) {
         let path = Utf8PathBuf::from(private.path.to_string_lossy().into_owned());
-        rows.push((path, format!("private, {}", Bytes(private.size))));
+        rows.push((path, format!("private, {}", ByteSize(private.size))));
     }
     rows.sort();
     let width = rows
@@ -427,7 +433,7 @@ fn shown(
 }
 
 /// What of the network its rules open. There may be a gateway without rules, which only explains refusals.
-fn network(prepared: &Prepared) -> String {
+fn network(prepared: &PreparedCommand) -> String {
     let ports: Vec<String> = prepared.policy.ports().iter().map(u16::to_string).collect();
     match ports.is_empty() {
         true => "none".to_owned(),

@@ -8,19 +8,23 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use jig_config::Server;
 use jig_engine::Packages;
-use jig_mcp::Which;
+use jig_mcp::ServerSelection;
 use jig_project::{
-    Environment, Project,
-    servers::{self, Connections},
+    CommandEnvironment, Project,
+    servers::{self, WorkspaceServers},
 };
 use serde_json::Value as Json;
 
-use self::view::View;
-use crate::args::{Global, ServersArgs, ServersCommand};
+use self::view::ServersView;
+use crate::args::{GlobalArgs, ServersArgs, ServersCommand};
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 
-pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &ServersArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let project = Project::load(&global.selection())?;
     let named = match (&args.name, &args.command) {
         (_, Some(ServersCommand::Accept(accept))) => Some(&accept.name),
@@ -33,7 +37,7 @@ pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyh
     if project.config().servers.is_empty() {
         return nothing(out);
     }
-    let connections = Connections::of(&project, &Environment::of_this_process())?;
+    let connections = WorkspaceServers::of(&project, &CommandEnvironment::of_this_process())?;
     let _ending = connections.ending();
     match &args.command {
         Some(ServersCommand::Accept(accept)) => {
@@ -44,7 +48,11 @@ pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyh
             refresh(name.as_deref(), &project, &connections, out)
         }
         None => {
-            let view = View::new(&project, &connections, connections.offered(Which::Known));
+            let view = ServersView::new(
+                &project,
+                &connections,
+                connections.offered(ServerSelection::Known),
+            );
             match &args.name {
                 Some(name) => one(servers::declared(&project, name)?, &view, out)?,
                 None => all(&view, out)?,
@@ -54,7 +62,7 @@ pub(crate) fn run(args: &ServersArgs, global: &Global, out: &mut Output) -> anyh
     }
 }
 
-fn nothing(out: &mut Output) -> anyhow::Result<Done> {
+fn nothing(out: &mut CliOutput) -> anyhow::Result<Done> {
     if out.is_json() {
         out.json(&Json::Array(Vec::new()))?;
     } else {
@@ -66,7 +74,7 @@ fn nothing(out: &mut Output) -> anyhow::Result<Done> {
     Ok(Done::Ok)
 }
 
-fn all(view: &View<'_>, out: &mut Output) -> anyhow::Result<()> {
+fn all(view: &ServersView<'_>, out: &mut CliOutput) -> anyhow::Result<()> {
     if out.is_json() {
         return out.json(&Json::Array(view.list_json()));
     }
@@ -77,7 +85,7 @@ fn all(view: &View<'_>, out: &mut Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn one(server: &Server, view: &View<'_>, out: &mut Output) -> anyhow::Result<()> {
+fn one(server: &Server, view: &ServersView<'_>, out: &mut CliOutput) -> anyhow::Result<()> {
     if out.is_json() {
         return out.json(&view.one_json(server)?);
     }
@@ -96,18 +104,18 @@ fn one(server: &Server, view: &View<'_>, out: &mut Output) -> anyhow::Result<()>
 fn refresh(
     name: Option<&str>,
     project: &Project,
-    connections: &Connections,
-    out: &mut Output,
+    connections: &WorkspaceServers,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
     let which = match name {
-        Some(name) => Which::One(servers::declared(project, name)?.name.clone()),
-        None => Which::Fresh,
+        Some(name) => ServerSelection::One(servers::declared(project, name)?.name.clone()),
+        None => ServerSelection::Fresh,
     };
     let meant = project.config().servers.values().filter(|server| {
         let is_named = name.is_none_or(|name| servers::plain(name) == server.name);
         server.enable && is_named
     });
-    let aside = Aside::set(meant, connections)?;
+    let aside = SetAsidePackages::set(meant, connections)?;
     let offered = connections.offered(which);
     for (name, packages) in &aside.0 {
         let has_failed = offered.problems.iter().any(|(of, _)| of == name);
@@ -118,7 +126,7 @@ fn refresh(
         }
     }
     let failed = !offered.problems.is_empty();
-    let view = View::new(project, connections, offered);
+    let view = ServersView::new(project, connections, offered);
     match name {
         Some(name) if out.is_json() => {
             out.json(&view.one_json(servers::declared(project, name)?)?)?
@@ -129,13 +137,13 @@ fn refresh(
 }
 
 /// The packages of servers that were set aside. When it goes, those that nothing has replaced are taken back.
-struct Aside(Vec<(String, Packages)>);
+struct SetAsidePackages(Vec<(String, Packages)>);
 
-impl Aside {
+impl SetAsidePackages {
     /// Sets the packages of these servers aside, or of none.
     fn set<'s>(
         servers: impl Iterator<Item = &'s Arc<Server>>,
-        connections: &Connections,
+        connections: &WorkspaceServers,
     ) -> anyhow::Result<Self> {
         let mut aside = Self(Vec::new());
         for server in servers {
@@ -149,7 +157,7 @@ impl Aside {
     }
 }
 
-impl Drop for Aside {
+impl Drop for SetAsidePackages {
     fn drop(&mut self) {
         for (_, packages) in &self.0 {
             packages.take_back();

@@ -9,47 +9,52 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_clients::Client;
-use jig_clients::entry::{Entry, Fault, Found};
+use jig_clients::AgentClient;
+use jig_clients::entry::{ExistingEntry, ServerEntry, SettingsSyntaxError};
 use jig_clients::settings_file::{CopyName, SettingsFile};
 use jig_clients::way_to_server::{address, arguments, command};
-use jig_project::{Environment, locate, shell_word};
+use jig_project::{CommandEnvironment, locate, shell_word};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
-use crate::args::{Global, SetupArgs};
+use crate::args::{GlobalArgs, SetupArgs};
 use crate::diff;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
+use crate::output::{BOLD, CliOutput, DIM, GREEN, YELLOW, indented};
 
-pub(crate) fn run(args: &SetupArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let env = Environment::of_this_process();
+pub(crate) fn run(
+    args: &SetupArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
+    let env = CommandEnvironment::of_this_process();
     let root = locate::root(global.workspace.as_deref())?;
     let Some(client) = args.client else {
         return list::run(&args.name, &root, &env, out);
     };
-    let setup = Setup::new(client, args, global, &root, &env)?;
-    if client == Client::ClaudeCode && args.global {
+    let setup = ClientSetup::new(client, args, global, &root, &env)?;
+    if client == AgentClient::ClaudeCode && args.global {
         return setup.by_command(args.write, out);
     }
     let file = match args.global {
         false => SettingsFile::of_project(&root, client.project_file(), &env)?,
         true => SettingsFile::of_user(&user_file(client, &env)?, &env)?,
     };
-    let fault = |fault: Fault| anyhow!("`{}`, {fault}: nothing was written", file.shown);
+    let fault =
+        |fault: SettingsSyntaxError| anyhow!("`{}`, {fault}: nothing was written", file.shown);
     let before = file.text.as_deref();
     let found = client.find(before.unwrap_or_default(), &setup.entry);
     let found = found.map_err(fault)?;
     let after = match found {
-        Found::Same => None,
+        ExistingEntry::Same => None,
         _ => {
             let text = client.edit(before.unwrap_or_default(), &setup.entry);
             Some(text.map_err(fault)?)
         }
     };
-    if let (Found::Other(_), true, false) = (&found, args.write, args.force) {
+    if let (ExistingEntry::Other(_), true, false) = (&found, args.write, args.force) {
         let shown = &file.shown;
         let hint =
             hint!("see both without --write; replace it with --force, or take another --name");
@@ -58,7 +63,7 @@ pub(crate) fn run(args: &SetupArgs, global: &Global, out: &mut Output) -> anyhow
             args.name
         )));
     }
-    let change = Change {
+    let change = SettingsChange {
         found: &found,
         before,
         after: after.as_deref(),
@@ -73,30 +78,30 @@ pub(crate) fn run(args: &SetupArgs, global: &Global, out: &mut Output) -> anyhow
 }
 
 /// What is to be connected with what.
-struct Setup {
-    client: Client,
-    entry: Entry,
+struct ClientSetup {
+    client: AgentClient,
+    entry: ServerEntry,
     is_global: bool,
     is_http: bool,
     notes: Vec<String>,
 }
 
 /// What becomes of a file.
-struct Change<'a> {
-    found: &'a Found,
+struct SettingsChange<'a> {
+    found: &'a ExistingEntry,
     before: Option<&'a str>,
     /// `None` if nothing has to be changed.
     after: Option<&'a str>,
     file: &'a SettingsFile,
 }
 
-impl Setup {
+impl ClientSetup {
     fn new(
-        client: Client,
+        client: AgentClient,
         args: &SetupArgs,
-        global: &Global,
+        global: &GlobalArgs,
         root: &Utf8Path,
-        env: &Environment,
+        env: &CommandEnvironment,
     ) -> anyhow::Result<Self> {
         let mut notes = Vec::new();
         let (value, input) = match &args.http {
@@ -117,7 +122,7 @@ impl Setup {
         };
         Ok(Self {
             client,
-            entry: Entry {
+            entry: ServerEntry {
                 name: args.name.clone(),
                 value,
                 input,
@@ -130,7 +135,7 @@ impl Setup {
 
     /// Claude Code keeps more than settings in the file of the user, and writes it while it runs: only it can
     /// add to it without losing something.
-    fn by_command(&self, write: bool, out: &mut Output) -> anyhow::Result<Done> {
+    fn by_command(&self, write: bool, out: &mut CliOutput) -> anyhow::Result<Done> {
         let entry = &self.entry.value;
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
         let mut words: Vec<String> = ["claude", "mcp", "add", "--scope", "user"]
@@ -191,13 +196,13 @@ impl Setup {
 
     fn report(
         &self,
-        change: &Change<'_>,
+        change: &SettingsChange<'_>,
         written: Option<&Option<Utf8PathBuf>>,
-        out: &mut Output,
+        out: &mut CliOutput,
     ) -> anyhow::Result<()> {
         let shown = &change.file.shown;
         let next = match change.found {
-            Found::Same => Vec::new(),
+            ExistingEntry::Same => Vec::new(),
             _ => self.client.next(self.is_http, shown),
         };
         let diff = change.after.map(|after| {
@@ -212,9 +217,9 @@ impl Setup {
         if out.is_json() {
             let state = match change.found {
                 _ if written.is_some() => "connected",
-                Found::Same => "connected",
-                Found::Missing => "missing",
-                Found::Other(_) => "different",
+                ExistingEntry::Same => "connected",
+                ExistingEntry::Missing => "missing",
+                ExistingEntry::Other(_) => "different",
             };
             return out.json(&json!({
                 "client": self.client.name(),
@@ -233,19 +238,19 @@ impl Setup {
         let title = self.client.title();
         let name = &self.entry.name;
         let mut text = match change.found {
-            Found::Same => {
+            ExistingEntry::Same => {
                 format!("{GREEN}connected{GREEN:#}: {title} has the entry `{name}` in `{shown}`\n")
             }
             _ if written.is_some() => {
                 format!("{GREEN}written{GREEN:#}: `{shown}` connects {title} to jig\n")
             }
-            Found::Missing if change.before.is_none() => {
+            ExistingEntry::Missing if change.before.is_none() => {
                 format!("{BOLD}{title}{BOLD:#} would be connected by a new file, `{shown}`:\n\n")
             }
-            Found::Missing => {
+            ExistingEntry::Missing => {
                 format!("{BOLD}{title}{BOLD:#} would be connected by an entry in `{shown}`:\n\n")
             }
-            Found::Other(_) => format!(
+            ExistingEntry::Other(_) => format!(
                 "{YELLOW}different{YELLOW:#}: `{shown}` has another entry `{name}`, which --write --force would replace:\n\n"
             ),
         };
@@ -271,7 +276,7 @@ impl Setup {
         }
         if written.is_none() && change.after.is_some() {
             let flags = match change.found {
-                Found::Other(_) => "--write --force",
+                ExistingEntry::Other(_) => "--write --force",
                 _ => "--write",
             };
             text.push_str(&format!(
@@ -285,7 +290,7 @@ impl Setup {
     }
 }
 
-fn user_file(client: Client, env: &Environment) -> anyhow::Result<Utf8PathBuf> {
+fn user_file(client: AgentClient, env: &CommandEnvironment) -> anyhow::Result<Utf8PathBuf> {
     client
         .user_file(env)
         .ok_or_else(|| anyhow!("there is no home folder, so there are no settings of a user"))

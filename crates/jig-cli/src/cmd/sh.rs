@@ -14,12 +14,12 @@ use jig_sh::{Shell, Stdin};
 use jig_tool::proxy::Client;
 
 use super::proxy;
-use crate::args::{Global, ProxyArgs, ShArgs};
+use crate::args::{GlobalArgs, ProxyArgs, ShArgs};
 use crate::exit::Done;
 use crate::foreground;
-use crate::output::Output;
+use crate::output::CliOutput;
 
-pub(crate) fn run(args: &ShArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(args: &ShArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     // Before anything is started.
     if let Some(Err(error)) = args.line.as_deref().map(jig_sh::check) {
         return Ok(Done::NotRun(NOT_UNDERSTOOD, error.into()));
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ShArgs, global: &Global, out: &mut Output) -> anyhow::R
 }
 
 /// Starts the shell as the command of a proxy.
-fn outside(args: &ShArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+fn outside(args: &ShArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let jig = std::env::current_exe().context("cannot find the program of jig itself")?;
     let jig = jig.into_os_string().into_string();
     let jig = jig.map_err(|_| anyhow!("the path of jig is not UTF-8"))?;

@@ -2,28 +2,32 @@
 
 use anyhow::Context;
 use jig_engine::Call;
-use jig_project::{Environment, Project, locate, servers};
-use jig_proto::{HandleId, Status, ToolAction, hint};
-use jig_station::client::Client;
-use jig_station::protocol::{Order, Request, Spawned, Told};
+use jig_project::{CommandEnvironment, Project, locate, servers};
+use jig_proto::{HandleId, StateName, ToolAction, hint};
+use jig_station::client::StationClient;
+use jig_station::protocol::{HandleResult, SpawnOrder, SpawnResult, StationRequest};
 use serde_json::Value as Json;
 
-use crate::args::{Global, SpawnArgs};
-use crate::cmd::call::{self, Given};
+use crate::args::{GlobalArgs, SpawnArgs};
+use crate::cmd::call::{self, TypedArguments};
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 use crate::report;
 
-pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &SpawnArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let id = args.id.as_deref().map(str::parse::<HandleId>).transpose()?;
     let mut project = Project::load(&global.selection())?;
     let mut asker = call::asker(args.yes, args.no_interaction);
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     let _ending = servers::find(&mut project, &args.tool, &env, asker.as_mut())?;
     let tool = project.tool(&args.tool)?;
     let arguments = call::arguments(
         tool,
-        &Given {
+        &TypedArguments {
             pairs: &args.arguments,
             object: args.args.as_deref(),
         },
@@ -36,7 +40,7 @@ pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow
         .agree(&call, asker.as_mut())
         .map_err(|error| call::explained(error, tool))?;
     let current = locate::current()?;
-    let order = Order {
+    let order = SpawnOrder {
         tool: call.tool,
         arguments: call.arguments,
         answers: call.answers,
@@ -49,20 +53,20 @@ pub(crate) fn run(args: &SpawnArgs, global: &Global, out: &mut Output) -> anyhow
         set: global.set.clone(),
         env: env.clone(),
     };
-    let request = Request::Spawn(Box::new(order));
-    let told: Told = Client::ask_or_start(&project.root, &env, &request)?;
-    let spawned: Spawned =
+    let request = StationRequest::Spawn(Box::new(order));
+    let told: HandleResult = StationClient::ask_or_start(&project.root, &env, &request)?;
+    let spawned: SpawnResult =
         serde_json::from_value(told.value).context("the station's answer has another form")?;
     for warning in &spawned.warnings {
         out.note(warning);
     }
-    let report = report::Read::of(spawned.report.clone())?.report;
-    let told = Told {
+    let report = report::StationReport::of(spawned.report.clone())?.report;
+    let told = HandleResult {
         value: spawned.report,
         ..told
     };
     let done = report::show(told, out)?;
-    if !out.is_json() && report.state.status() == Status::Running {
+    if !out.is_json() && report.state.status() == StateName::Running {
         let id = &report.id;
         let input = match tool.actions.has(ToolAction::Apply) {
             true => format!("`jig apply {id} --line TEXT` types into it, "),

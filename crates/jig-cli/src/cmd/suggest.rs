@@ -3,16 +3,20 @@
 mod report;
 
 use jig_engine::Learner;
-use jig_project::learned_rules::{self, Enough, Lesson, Trial};
+use jig_project::learned_rules::{self, Lesson, RulesSufficiency, SuggestTrial};
 use jig_project::shell_word;
 
-use crate::args::{Global, SuggestArgs};
+use crate::args::{GlobalArgs, SuggestArgs};
 use crate::exit::Done;
 use crate::foreground;
 use crate::interrupt;
-use crate::output::{Output, remark};
+use crate::output::{CliOutput, remark};
 
-pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &SuggestArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let mut lesson = Lesson::new(
         args.tool.as_deref(),
         &args.command,
@@ -23,7 +27,7 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
     let command = learned_rules::started(&args.command)?;
     let learner = Learner::new(&engine, &lesson.tool, &command, args.width);
     let mut learner = learner.map_err(learned_rules::explained)?;
-    let trial = Trial {
+    let trial = SuggestTrial {
         cancel: interrupt::tokens()?.cancel,
         args: args.command[1..].to_vec(),
         cwd: lesson.cwd.clone(),
@@ -45,28 +49,28 @@ pub(crate) fn run(args: &SuggestArgs, global: &Global, out: &mut Output) -> anyh
     }
     if !watched.is_success() {
         let proposal = lesson.vetted(&mut learner)?;
-        let told = report::Told {
+        let told = report::ProposalReport {
             lesson: &lesson,
             line: &line,
             proposal: &proposal,
-            outcome: report::Outcome::Failed(watched),
+            outcome: report::ProposalOutcome::Failed(watched),
         };
         told.print(out)?;
         return Ok(Done::Passed(watched));
     }
     let (proposal, enough) = lesson.tried(&mut learner, &trial)?;
     let (outcome, done) = match enough {
-        Enough::Interrupted(exit) => return Ok(Done::Passed(exit)),
-        Enough::No(ended) => (
-            report::Outcome::NotEnough(ended.exit, ended.tail),
+        RulesSufficiency::Interrupted(exit) => return Ok(Done::Passed(exit)),
+        RulesSufficiency::No(ended) => (
+            report::ProposalOutcome::NotEnough(ended.exit, ended.tail),
             Done::Bad,
         ),
-        Enough::Yes => (report::Outcome::Enough, Done::Ok),
+        RulesSufficiency::Yes => (report::ProposalOutcome::Enough, Done::Ok),
     };
     if args.write && matches!(done, Done::Ok) {
         lesson.write(&proposal)?;
     }
-    let told = report::Told {
+    let told = report::ProposalReport {
         lesson: &lesson,
         line: &line,
         proposal: &proposal,

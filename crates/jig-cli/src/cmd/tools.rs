@@ -3,32 +3,32 @@
 use std::collections::HashMap;
 
 use camino::Utf8PathBuf;
-use jig_config::{Layer, Parameter, RunMode, Runtime, Tool};
+use jig_config::{Layer, Parameter, RunMode, RuntimeKind, Tool};
 use jig_engine::not_offered;
 use jig_policy::{EnvUse, Policy};
 use jig_project::shell_word;
 use jig_project::{
-    Environment, Project, engines, locate,
+    CommandEnvironment, Project, engines, locate,
     servers::{self, HeldTools, is_of_server, server_of},
 };
 use jig_proto::{SchemaForm, ToolAction, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 
 use super::{call, policy};
-use crate::args::{Form, Global};
+use crate::args::{ActionsForm, GlobalArgs};
 use crate::exit::Done;
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, field, indented, table};
+use crate::output::{BOLD, CliOutput, DIM, field, indented, table};
 use crate::prompt::Unattended;
 
 pub(crate) fn run(
     name: Option<&str>,
-    schema: Option<Form>,
-    global: &Global,
-    out: &mut Output,
+    schema: Option<ActionsForm>,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
     let mut project = Project::load(&global.selection())?;
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     let (_ending, remarks) = match name {
         Some(name) => {
             let ending = servers::find(&mut project, name, &env, &mut Unattended)?;
@@ -37,9 +37,9 @@ pub(crate) fn run(
         None => servers::all(&mut project, &env)?,
     };
     let form = schema.map(|form| match form {
-        Form::Flat => SchemaForm::Flat,
-        Form::Split => SchemaForm::Split,
-        Form::Oneof => SchemaForm::OneOf,
+        ActionsForm::Flat => SchemaForm::Flat,
+        ActionsForm::Split => SchemaForm::Split,
+        ActionsForm::Oneof => SchemaForm::OneOf,
     });
     match (form, name) {
         (Some(form), name) => schemas(&project, name, form, out)?,
@@ -59,9 +59,9 @@ pub(crate) fn run(
 /// Says which commands will probably not do what was meant, and which files do not count.
 pub(super) fn tell_mistakes(
     project: &Project,
-    env: &Environment,
+    env: &CommandEnvironment,
     is_meant: impl Fn(&str) -> bool,
-    out: &mut Output,
+    out: &mut CliOutput,
 ) {
     let search_path = env.search_path().unwrap_or_default();
     let search_path = std::env::split_paths(&search_path);
@@ -92,7 +92,7 @@ pub(super) fn tell_mistakes(
     }
 }
 
-fn all(project: &Project, out: &mut Output) -> anyhow::Result<()> {
+fn all(project: &Project, out: &mut CliOutput) -> anyhow::Result<()> {
     let workspace = project.workspace()?;
     let mut rows = Vec::new();
     let mut objects = Vec::new();
@@ -173,7 +173,7 @@ fn definition_json(tool: &Tool, held: &HeldTools) -> Json {
     })
 }
 
-fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
+fn one(project: &Project, name: &str, out: &mut CliOutput) -> anyhow::Result<()> {
     let tool = project.tool(name)?;
     // The rules of a tool on a server are those of the server's program.
     let ruled = match is_of_server(tool) {
@@ -189,7 +189,7 @@ fn one(project: &Project, name: &str, out: &mut Output) -> anyhow::Result<()> {
     };
     let held = HeldTools::of(project, server_of(tool));
     // What a component says about itself. One that cannot say it is shown as it was declared, with the reason.
-    let engine = engines::without_log(project, &Environment::of_this_process())?;
+    let engine = engines::without_log(project, &CommandEnvironment::of_this_process())?;
     let described = engine.described(tool);
     if let Err(error) = &described {
         out.note(&format!("jig: {error}"));
@@ -365,9 +365,9 @@ fn schemas(
     project: &Project,
     name: Option<&str>,
     form: SchemaForm,
-    out: &mut Output,
+    out: &mut CliOutput,
 ) -> anyhow::Result<()> {
-    let engine = engines::without_log(project, &Environment::of_this_process())?;
+    let engine = engines::without_log(project, &CommandEnvironment::of_this_process())?;
     let published = match name {
         Some(name) => engine.published_tool(project.tool(name)?, form)?,
         None => engine.published(form)?,
@@ -385,7 +385,7 @@ fn schemas(
 
 /// Whether it is a process that the operating system confines.
 fn is_program(tool: &Tool) -> bool {
-    matches!(tool.runtime, Runtime::Stdio | Runtime::Vfs)
+    matches!(tool.runtime, RuntimeKind::Stdio | RuntimeKind::Vfs)
 }
 
 fn sandbox(tool: &Tool) -> String {

@@ -6,27 +6,27 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_broker::{Broker, BrokerParts, Judged, ProcessSettings, Unapproved};
+use jig_broker::{Broker, BrokerParts, JudgedRequest, ProcessSettings, Unapproved};
 use jig_config::{Layer, Sources, Tool};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::Workspace;
-use jig_project::Environment;
-use jig_proto::vfs::host::{self, Fault, ToolLine};
+use jig_project::CommandEnvironment;
+use jig_proto::vfs::host::{self, ToolLine, ToolLineFault};
 use jig_proto::vfs::{Capabilities, ErrorReply, Frame, Init, LineBuffer, Reading, ToolInput};
 use jig_proto::{Action, Context as ToolContext, ToolState, hint, visible_line};
 use serde_json::{Map, Value as Json};
 
 use crate::args::VfsHostArgs;
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 
-pub(crate) fn run(args: &VfsHostArgs, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(args: &VfsHostArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let root = jig_project::locate::root(Some(&args.root))?;
     let files: Arc<dyn ProjectFiles> =
         Arc::new(DiskFiles::open(&root).with_context(|| format!("cannot open `{root}`"))?);
     let sources = Sources {
         files: args.policy.iter().cloned().collect::<Vec<Utf8PathBuf>>(),
-        state: Environment::of_this_process().state(),
+        state: CommandEnvironment::of_this_process().state(),
         ..Sources::new(root)
     };
     let config = jig_config::load(&sources)?.config;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &VfsHostArgs, out: &mut Output) -> anyhow::Result<Done> 
     let context = ToolContext::new(files.display_root(), Action::Run);
     init.context = Some(context.with_access(policy.to_wire()));
     let broker = Broker::new(BrokerParts {
-        env: Environment::of_this_process().host(),
+        env: CommandEnvironment::of_this_process().host(),
         process: ProcessSettings::minimal(Path::new("/nonexistent")),
         ..BrokerParts::new(tool.name.as_str(), "vfs-host", files, Arc::new(policy))
     });
@@ -85,7 +85,7 @@ fn tool<'c>(config: &'c jig_config::Config, name: Option<&str>) -> anyhow::Resul
 }
 
 /// Reads lines of the tool from stdin and answers on stdout, one by one, until its last word.
-fn serve(broker: &Broker, init: &Init, out: &mut Output) -> anyhow::Result<Done> {
+fn serve(broker: &Broker, init: &Init, out: &mut CliOutput) -> anyhow::Result<Done> {
     let mut stdout = std::io::stdout().lock();
     let mut stdin = std::io::stdin().lock();
     let mut answer = Vec::new();
@@ -112,11 +112,11 @@ fn serve(broker: &Broker, init: &Init, out: &mut Output) -> anyhow::Result<Done>
         stdout.write_all(&answer)?;
         stdout.flush()?;
         match end {
-            Some(End::Result(text)) => {
+            Some(VfsToolEnd::Result(text)) => {
                 out.note(&text);
                 return Ok(Done::Ok);
             }
-            Some(End::Error(text)) => {
+            Some(VfsToolEnd::Error(text)) => {
                 out.note(&text);
                 return Ok(Done::Bad);
             }
@@ -129,12 +129,12 @@ fn serve(broker: &Broker, init: &Init, out: &mut Output) -> anyhow::Result<Done>
 }
 
 /// The last word of a tool.
-enum End {
+enum VfsToolEnd {
     Result(String),
     Error(String),
 }
 
-fn frame_answer(broker: &Broker, frame: Frame<'_>, answer: &mut Vec<u8>) -> Option<End> {
+fn frame_answer(broker: &Broker, frame: Frame<'_>, answer: &mut Vec<u8>) -> Option<VfsToolEnd> {
     let line = match frame {
         Frame::Line(line) => line,
         Frame::LineTooLong => {
@@ -146,9 +146,9 @@ fn frame_answer(broker: &Broker, frame: Frame<'_>, answer: &mut Vec<u8>) -> Opti
     match host::read_line(line, &Reading::PLAIN) {
         Ok(ToolLine::Request { id, request }) => {
             let result = match broker.judge(&request) {
-                Judged::Ready(work) => work.perform(),
-                Judged::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
-                Judged::Refused(error) => Err(error),
+                JudgedRequest::Ready(work) => work.perform(),
+                JudgedRequest::Uncovered(inquiry) => Err(inquiry.deny(Unapproved::Unavailable)),
+                JudgedRequest::Refused(error) => Err(error),
             };
             let written = result
                 .and_then(|reply| host::write_reply_within(answer, &id, &reply, MESSAGE_BYTES));
@@ -158,21 +158,23 @@ fn frame_answer(broker: &Broker, frame: Frame<'_>, answer: &mut Vec<u8>) -> Opti
             None
         }
         Ok(ToolLine::Result(response)) if response.value.is_error => {
-            Some(End::Error(response.value.content.to_text()))
+            Some(VfsToolEnd::Error(response.value.content.to_text()))
         }
-        Ok(ToolLine::Result(response)) => Some(End::Result(response.value.content.to_text())),
-        Ok(ToolLine::Error(error)) => Some(End::Error(error.message)),
+        Ok(ToolLine::Result(response)) => {
+            Some(VfsToolEnd::Result(response.value.content.to_text()))
+        }
+        Ok(ToolLine::Error(error)) => Some(VfsToolEnd::Error(error.message)),
         Ok(ToolLine::State(state)) => match state.value {
             ToolState::Stopped { result, .. } => Some(match result {
-                Ok(content) => End::Result(content.to_text()),
-                Err(error) => End::Error(error.message),
+                Ok(content) => VfsToolEnd::Result(content.to_text()),
+                Err(error) => VfsToolEnd::Error(error.message),
             }),
             _ => None,
         },
-        Err(Fault::BrokenNotification { name, error }) if name != "cancel" => {
-            Some(End::Error(format!("`{name}` cannot be read: {error}")))
-        }
-        Err(Fault::Answer { id, error, .. }) => {
+        Err(ToolLineFault::BrokenNotification { name, error }) if name != "cancel" => Some(
+            VfsToolEnd::Error(format!("`{name}` cannot be read: {error}")),
+        ),
+        Err(ToolLineFault::Answer { id, error, .. }) => {
             host::write_error(answer, id.as_ref(), &error);
             None
         }

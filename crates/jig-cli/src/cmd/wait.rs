@@ -1,16 +1,20 @@
 //! `jig await`: wait until running tools have stopped, or ask something.
 
-use jig_project::{Environment, leftovers, locate};
-use jig_proto::{HandleId, Status};
-use jig_station::client::Client;
-use jig_station::protocol::{Request, Told};
+use jig_project::{CommandEnvironment, leftovers, locate};
+use jig_proto::{HandleId, StateName};
+use jig_station::client::StationClient;
+use jig_station::protocol::{HandleResult, StationRequest};
 
-use crate::args::{AwaitArgs, Global};
+use crate::args::{AwaitArgs, GlobalArgs};
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 use crate::report;
 
-pub(crate) fn run(args: &AwaitArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &AwaitArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let ids: Vec<HandleId> = args
         .ids
         .iter()
@@ -21,17 +25,17 @@ pub(crate) fn run(args: &AwaitArgs, global: &Global, out: &mut Output) -> anyhow
         None => {
             let root = locate::root(global.workspace.as_deref())?;
             leftovers::clear(&root)?;
-            match Client::find(&root, &Environment::of_this_process())? {
+            match StationClient::find(&root, &CommandEnvironment::of_this_process())? {
                 Some(client) => client,
                 None => {
                     out.note("nothing runs in this workspace");
-                    return report::show_all(Told::NOTHING, out);
+                    return report::show_all(HandleResult::NOTHING, out);
                 }
             }
         }
     };
     let timeout = args.timeout.map(|time| time.as_millis());
-    let told: Told = client.ask(&Request::Await {
+    let told: HandleResult = client.ask(&StationRequest::Await {
         ids,
         all: args.all,
         timeout_ms: timeout.map(|time| u64::try_from(time).unwrap_or(u64::MAX)),
@@ -39,7 +43,7 @@ pub(crate) fn run(args: &AwaitArgs, global: &Global, out: &mut Output) -> anyhow
     let reports = report::read_all(&told)?;
     let running = reports
         .iter()
-        .filter(|one| one.report.state.status() == Status::Running);
+        .filter(|one| one.report.state.status() == StateName::Running);
     let still = running.count();
     let is_over = match args.all {
         true => still > 0,

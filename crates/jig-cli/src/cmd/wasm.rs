@@ -6,14 +6,14 @@ mod bench;
 mod inspect;
 mod new;
 
-use crate::args::{Global, WasmCommand};
+use crate::args::{GlobalArgs, WasmCommand};
 use crate::exit::Done;
-use crate::output::Output;
+use crate::output::CliOutput;
 
 pub(crate) fn run(
     command: &WasmCommand,
-    global: &Global,
-    out: &mut Output,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
     match command {
         WasmCommand::New(args) => new::run(args, global, out),

@@ -9,7 +9,7 @@ fn everything_slow_is_told_once() {
     let slow = Arc::new(Mutex::new(Vec::new()));
     let (looked, looks) = mpsc::channel();
     let seen = Arc::clone(&slow);
-    let watch = Watch::of(
+    let watch = CompileWatch::of(
         move || {
             let _ = looked.send(());
             seen.lock().unwrap().clone()

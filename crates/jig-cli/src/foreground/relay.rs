@@ -18,17 +18,17 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use super::{GRACE, Listening};
-use crate::terminal::{self, Raw};
+use super::{GRACE, ListenerGuard};
+use crate::terminal::{self, RawTerminal};
 
 /// A terminal for a command.
-pub(super) struct Relay {
+pub(super) struct TerminalRelay {
     pty: Pty,
     /// The user's terminal, while it is ours and if there is one.
-    raw: Option<Raw>,
+    raw: Option<RawTerminal>,
 }
 
-impl Relay {
+impl TerminalRelay {
     /// Opens a terminal as large as the user's and with its settings. The second value is for the command.
     pub(super) fn open() -> anyhow::Result<(Self, OwnedFd)> {
         let failed = "cannot open a terminal for the command";
@@ -48,11 +48,11 @@ impl Relay {
         time: Option<Duration>,
     ) -> anyhow::Result<(Exit, bool)> {
         if io::stdin().is_terminal() {
-            self.raw = Some(Raw::enter("", "").context("cannot use the terminal")?);
+            self.raw = Some(RawTerminal::enter("", "").context("cannot use the terminal")?);
         }
         let failed = "cannot wait for the command";
-        let news = News::new().context(failed)?;
-        let listening = Listening(signals.handle());
+        let news = RelaySignals::new().context(failed)?;
+        let listening = ListenerGuard(signals.handle());
         thread::scope(|scope| {
             scope.spawn(|| {
                 for signal in signals.forever() {
@@ -72,11 +72,11 @@ impl Relay {
     fn pass(
         &mut self,
         child: &Child,
-        news: &News,
+        news: &RelaySignals,
         time: Option<Duration>,
     ) -> io::Result<(Exit, bool)> {
         let deadline = time.and_then(|time| Instant::now().checked_add(time));
-        let mut input = Input::new();
+        let mut input = TypedInput::new();
         let mut is_heard = true;
         let exit = loop {
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
@@ -102,7 +102,7 @@ impl Relay {
             if ready.contains(1) {
                 self.hear(news)?;
             }
-            if ready.contains(printed) && self.print(child, &mut is_heard)? == Printed::Ended {
+            if ready.contains(printed) && self.print(child, &mut is_heard)? == RelayRead::Ended {
                 // Nobody has the terminal open any more: only the end is left to wait for.
                 break match left {
                     Some(left) => child.wait_timeout(left)?,
@@ -124,12 +124,12 @@ impl Relay {
             None => (child.end(GRACE)?, true),
         };
         // What it printed last is still there.
-        while self.print(child, &mut is_heard)? == Printed::Some {}
+        while self.print(child, &mut is_heard)? == RelayRead::Some {}
         Ok(ended)
     }
 
     /// What signals told.
-    fn hear(&mut self, news: &News) -> io::Result<()> {
+    fn hear(&mut self, news: &RelaySignals) -> io::Result<()> {
         news.waker.clear();
         if news.is_stopped.swap(false, Ordering::SeqCst) {
             // As any program does: it stops, and the shell has its terminal as it was.
@@ -151,13 +151,13 @@ impl Relay {
     }
 
     /// Prints some of what the command has printed.
-    fn print(&self, child: &Child, is_heard: &mut bool) -> io::Result<Printed> {
+    fn print(&self, child: &Child, is_heard: &mut bool) -> io::Result<RelayRead> {
         let mut buffer = [0; 16 << 10];
         let count = match self.pty.read(&mut buffer) {
-            Ok(0) => return Ok(Printed::Ended),
+            Ok(0) => return Ok(RelayRead::Ended),
             Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(Printed::Some),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Printed::Nothing),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(RelayRead::Some),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(RelayRead::Nothing),
             Err(error) => return Err(error),
         };
         if *is_heard && write_all(&buffer[..count]).is_err() {
@@ -165,12 +165,12 @@ impl Relay {
             *is_heard = false;
             child.signal(SIGHUP);
         }
-        Ok(Printed::Some)
+        Ok(RelayRead::Some)
     }
 }
 
 #[derive(PartialEq, Eq)]
-enum Printed {
+enum RelayRead {
     /// There may be more.
     Some,
     /// There is nothing now.
@@ -180,13 +180,13 @@ enum Printed {
 }
 
 /// What signals tell the thread that relays.
-struct News {
+struct RelaySignals {
     waker: Waker,
     is_resized: AtomicBool,
     is_stopped: AtomicBool,
 }
 
-impl News {
+impl RelaySignals {
     fn new() -> io::Result<Self> {
         Ok(Self {
             waker: Waker::new()?,
@@ -202,14 +202,14 @@ impl News {
 }
 
 /// What was typed, and has not reached the command yet.
-struct Input {
+struct TypedInput {
     waiting: VecDeque<u8>,
     is_open: bool,
     /// Whether the last byte ended a line.
     at_line_start: bool,
 }
 
-impl Input {
+impl TypedInput {
     fn new() -> Self {
         Self {
             waiting: VecDeque::new(),

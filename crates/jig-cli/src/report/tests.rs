@@ -11,11 +11,11 @@ fn error(message: &str, trace: &[&str]) -> ToolError {
 fn j014_the_output_of_a_failed_program_is_taken_out_of_its_json() {
     let told = r#"{"message":"Tool 't' execution failed.","stderr":"bad\n","stdout":"half\n"}"#;
     assert_eq!(
-        Failed::of(&error(
+        ToolErrorParts::of(&error(
             told,
             &["`t` exited with code 3", "it reached a limit"]
         )),
-        Failed {
+        ToolErrorParts {
             message: "`t` exited with code 3".to_owned(),
             causes: vec!["it reached a limit"],
             stdout: "half\n".to_owned(),
@@ -23,13 +23,13 @@ fn j014_the_output_of_a_failed_program_is_taken_out_of_its_json() {
         }
     );
     assert_eq!(
-        Failed::of(&error(told, &[])).message,
+        ToolErrorParts::of(&error(told, &[])).message,
         "Tool 't' execution failed."
     );
     let killed = error("`t` was ended by SIGKILL", &["stderr: bad", "stdout: half"]);
     assert_eq!(
-        Failed::of(&killed),
-        Failed {
+        ToolErrorParts::of(&killed),
+        ToolErrorParts {
             message: "`t` was ended by SIGKILL".to_owned(),
             causes: Vec::new(),
             stdout: "half".to_owned(),
@@ -47,7 +47,7 @@ fn other_messages_stay_as_they_are() {
         r#"{"message":"no","stderr":1,"stdout":""}"#,
     ] {
         let error = error(message, &["why: so"]);
-        let failed = Failed::of(&error);
+        let failed = ToolErrorParts::of(&error);
         assert_eq!(
             (failed.message.as_str(), failed.causes),
             (message, vec!["why: so"])

@@ -2,14 +2,14 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::{AddedFs, AddedNet, AddedSystem, Additions, Preset};
-use jig_policy::{Capabilities, Capability, Sensitive};
+use jig_policy::{Capability, FileCapabilities, Sensitive};
 use jig_programs::{Download, Launcher};
 use jig_project::locate;
 use jig_proto::ProjectPath;
 
 /// What a command says about what it needs.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct CommandAccess {
     /// Toolchain, registry, and the paths among its arguments.
     pub additions: Additions,
     /// What was left out, and why.
@@ -22,8 +22,8 @@ pub fn of_command(
     root: &Utf8Path,
     home: Option<&Utf8Path>,
     sensitive: &Sensitive,
-) -> Named {
-    let mut named = Named::default();
+) -> CommandAccess {
+    let mut named = CommandAccess::default();
     let Some((program, args)) = command.split_first() else {
         return named;
     };
@@ -228,9 +228,9 @@ fn packages(path: &Utf8Path) -> Option<&Utf8Path> {
 }
 
 fn add(
-    named: &mut Named,
+    named: &mut CommandAccess,
     path: Utf8PathBuf,
-    capabilities: Capabilities,
+    capabilities: FileCapabilities,
     comment: &str,
     root: &Utf8Path,
     sensitive: &Sensitive,
@@ -276,7 +276,7 @@ fn add(
     }
 }
 
-const READ: Capabilities = Capabilities::just(Capability::Read);
+const READ: FileCapabilities = FileCapabilities::just(Capability::Read);
 
 /// How many arguments are looked at.
 const MOST_ARGS: usize = 64;

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_config::{Config, Edit, Problem, Sources};
-use jig_project::{Environment, Project, Selection, engines, servers};
+use jig_config::{Config, ConfigEdit, Problem, Sources};
+use jig_project::{CommandEnvironment, Project, Selection, engines, servers};
 use jig_proto::ProjectPath;
 
-use super::conversion::{Fate, Item};
+use super::conversion::{ImportItem, ImportOutcome};
 use super::toml_block;
 use crate::settings_file::SettingsFile;
 
 /// The file of jig that the servers go into.
-pub struct Target {
+pub struct ImportTarget {
     /// As it is now.
     pub file: SettingsFile,
     /// Where it lies.
@@ -22,13 +22,13 @@ pub struct Target {
     pub sources: Sources,
 }
 
-impl Target {
+impl ImportTarget {
     /// Opens it: the user's own file if it is to count everywhere.
     pub fn new(
         is_global: bool,
         selection: &Selection,
         root: &Utf8Path,
-        env: &Environment,
+        env: &CommandEnvironment,
     ) -> anyhow::Result<Self> {
         let sources = Sources {
             lint: false,
@@ -64,32 +64,32 @@ pub struct Change {
 }
 
 /// An import under way.
-pub struct Import<'a> {
+pub struct ImportRun<'a> {
     /// The workspace.
     pub root: &'a Utf8Path,
     /// The variables of the person.
-    pub env: &'a Environment,
+    pub env: &'a CommandEnvironment,
     /// The file of jig.
-    pub target: &'a Target,
+    pub target: &'a ImportTarget,
     /// Whether rules are taken from commands alone.
     pub no_suggest: bool,
     /// Whether servers that a file of the workspace names may be run.
     pub may_run_strangers: bool,
 }
 
-impl Import<'_> {
+impl ImportRun<'_> {
     /// What becomes of the file; `None` if nothing does. A server that the configuration cannot have is left out.
-    pub fn change(&self, items: &mut [Item]) -> anyhow::Result<Option<Change>> {
+    pub fn change(&self, items: &mut [ImportItem]) -> anyhow::Result<Option<Change>> {
         let before = self.target.file.text.as_deref().unwrap_or_default();
         let mut blocks: Vec<String> = Vec::new();
         for item in items.iter_mut() {
-            let Fate::New(imported, access) = &item.fate else {
+            let ImportOutcome::New(imported, access) = &item.fate else {
                 continue;
             };
             blocks.push(toml_block::of(imported, &access.additions));
             if let Err(why) = self.checked(before, &blocks) {
                 blocks.pop();
-                item.fate = Fate::Left(why);
+                item.fate = ImportOutcome::Left(why);
             }
         }
         if blocks.is_empty() {
@@ -101,9 +101,9 @@ impl Import<'_> {
             lint: true,
             ..self.target.sources.clone()
         };
-        let loaded = Edit::new(Some(&after))?.check(&sources, &self.target.path)?;
-        let was =
-            Edit::new(self.target.file.text.as_deref())?.check(&sources, &self.target.path)?;
+        let loaded = ConfigEdit::new(Some(&after))?.check(&sources, &self.target.path)?;
+        let was = ConfigEdit::new(self.target.file.text.as_deref())?
+            .check(&sources, &self.target.path)?;
         let is_known = |warning: &Problem| {
             was.warnings
                 .iter()
@@ -125,7 +125,7 @@ impl Import<'_> {
     fn checked(&self, before: &str, blocks: &[String]) -> Result<(), String> {
         let after =
             toml_block::appended(before, blocks).ok_or_else(|| by_hand(&self.target.file.shown))?;
-        let edit = Edit::new(Some(&after)).map_err(|error| error.to_string())?;
+        let edit = ConfigEdit::new(Some(&after)).map_err(|error| error.to_string())?;
         match edit.check(&self.target.sources, &self.target.path) {
             Ok(_) => Ok(()),
             Err(errors) => {
@@ -139,9 +139,9 @@ impl Import<'_> {
     }
 
     /// Makes the directories that rules speak of.
-    pub fn make(&self, items: &[Item]) -> Vec<ProjectPath> {
+    pub fn make(&self, items: &[ImportItem]) -> Vec<ProjectPath> {
         let wanted = items.iter().flat_map(|item| match &item.fate {
-            Fate::New(_, access) => access.make.as_slice(),
+            ImportOutcome::New(_, access) => access.make.as_slice(),
             _ => &[],
         });
         let mut made = Vec::new();
@@ -157,11 +157,11 @@ impl Import<'_> {
 /// Accepts the servers that were written, in this workspace. An entry that is another by now is not what was
 /// shown.
 pub fn accept(
-    items: &[Item],
+    items: &[ImportItem],
     change: &Change,
     root: &Utf8Path,
     selection: &Selection,
-    env: &Environment,
+    env: &CommandEnvironment,
 ) -> Result<Vec<String>, String> {
     let told = |error: anyhow::Error| format!("{error:#}");
     let project = Project::load_at(root.to_owned(), selection, &[]).map_err(told)?;
@@ -172,7 +172,7 @@ pub fn accept(
     ));
     let mut accepted = Vec::new();
     for item in items {
-        let Fate::New(imported, _) = &item.fate else {
+        let ImportOutcome::New(imported, _) = &item.fate else {
             continue;
         };
         let name = imported.name.as_str();

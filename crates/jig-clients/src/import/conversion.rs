@@ -3,31 +3,31 @@
 use std::collections::BTreeSet;
 
 use camino::Utf8Path;
-use jig_config::{Additions, Config, Reach as Reached};
-use jig_project::Environment;
+use jig_config::{Additions, Config, ServerReach as Reached};
+use jig_project::CommandEnvironment;
 use jig_proto::ProjectPath;
 
-use super::declared::{Context, Scope, SourceFile};
+use super::declared::{ClientFileScope, ImportContext, SourceFile};
 use super::filled_text::{self, is_variable};
-use super::imported_server::{self, Declared, Imported, Left, Reach};
-use super::secret::Secrets;
+use super::imported_server::{self, DeclaredServer, EntryReach, ImportedServer, LeftOutReason};
+use super::secret::SecretVariables;
 use super::{ImportFrom, server_name};
 use crate::settings_file::SettingsFile;
 
 /// A server of the client, and what becomes of it.
-pub struct Item {
+pub struct ImportItem {
     /// Its name at the client.
     pub original: String,
     /// The file that it comes from, as people are shown it.
     pub from: String,
     /// What becomes of it.
-    pub fate: Fate,
+    pub fate: ImportOutcome,
 }
 
 /// What becomes of a server.
-pub enum Fate {
+pub enum ImportOutcome {
     /// It is added.
-    New(Box<Imported>, Access),
+    New(Box<ImportedServer>, ImportedAccess),
     /// jig has the very same.
     Present(String),
     /// It is not taken over, and why.
@@ -36,20 +36,20 @@ pub enum Fate {
 
 /// What a server may do, and how that is known.
 #[derive(Default)]
-pub struct Access {
+pub struct ImportedAccess {
     /// The rules.
     pub additions: Additions,
     /// Directories that must be there.
     pub make: Vec<ProjectPath>,
     /// How they are known.
-    pub how: How,
+    pub how: AccessEvidence,
     /// What it wanted and is not proposed.
     pub withheld: Vec<String>,
 }
 
 /// How it is known what a server needs.
 #[derive(Default)]
-pub enum How {
+pub enum AccessEvidence {
     /// It has no program here.
     #[default]
     Remote,
@@ -64,15 +64,15 @@ pub fn converted(
     (client, only): (ImportFrom, &[String]),
     files: &[SourceFile],
     root: &Utf8Path,
-    env: &Environment,
+    env: &CommandEnvironment,
     config: &Config,
-    secrets: &mut Secrets,
-) -> Vec<Item> {
+    secrets: &mut SecretVariables,
+) -> Vec<ImportItem> {
     let home = env.path("HOME");
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<ImportItem> = Vec::new();
     let mut taken = BTreeSet::new();
     for file in files {
-        let context = Context {
+        let context = ImportContext {
             client,
             root,
             home: home.as_deref(),
@@ -84,12 +84,12 @@ pub fn converted(
             }
             let preferred = items.iter().find(|item| item.original == *original);
             let fate = match preferred {
-                Some(other) => Fate::Left(format!(
+                Some(other) => ImportOutcome::Left(format!(
                     "`{}` has one of the same name, which counts",
                     other.from
                 )),
                 None => {
-                    let declared = Declared {
+                    let declared = DeclaredServer {
                         original,
                         name: server_name::fit(original, &taken),
                         value,
@@ -100,13 +100,15 @@ pub fn converted(
                     };
                     taken.insert(declared.name.clone());
                     match imported_server::convert(&declared, &context, secrets) {
-                        Ok(imported) => Fate::New(Box::new(imported), Access::default()),
-                        Err(Left::Itself) => Fate::Left("it is jig".to_owned()),
-                        Err(Left::Unfit(why)) => Fate::Left(why),
+                        Ok(imported) => {
+                            ImportOutcome::New(Box::new(imported), ImportedAccess::default())
+                        }
+                        Err(LeftOutReason::Itself) => ImportOutcome::Left("it is jig".to_owned()),
+                        Err(LeftOutReason::Unfit(why)) => ImportOutcome::Left(why),
                     }
                 }
             };
-            items.push(Item {
+            items.push(ImportItem {
                 original: original.clone(),
                 from: file.shown.clone(),
                 fate,
@@ -115,7 +117,7 @@ pub fn converted(
     }
     // All secrets are known only now, and one may stand where nobody looked for it.
     let all = items.into_iter().map(|mut item| {
-        if let Fate::New(mut imported, _) = item.fate {
+        if let ImportOutcome::New(mut imported, _) = item.fate {
             imported.hide(secrets);
             item.fate = met(imported, config);
         }
@@ -125,14 +127,14 @@ pub fn converted(
 }
 
 /// What becomes of a server that can be taken over: jig may have one of its name.
-fn met(imported: Box<Imported>, config: &Config) -> Fate {
+fn met(imported: Box<ImportedServer>, config: &Config) -> ImportOutcome {
     match config.server(&imported.name) {
-        None => Fate::New(imported, Access::default()),
-        Some(known) if is_same(known, &imported) => Fate::Present(imported.name),
+        None => ImportOutcome::New(imported, ImportedAccess::default()),
+        Some(known) if is_same(known, &imported) => ImportOutcome::Present(imported.name),
         Some(known) => {
             let at = known.declared_at();
             let name = &imported.name;
-            Fate::Left(format!(
+            ImportOutcome::Left(format!(
                 "jig has another server `{name}`, declared in {at}: give one of them another name"
             ))
         }
@@ -140,19 +142,19 @@ fn met(imported: Box<Imported>, config: &Config) -> Fate {
 }
 
 /// Whether a server of jig is this one, whatever it may do.
-fn is_same(known: &jig_config::Server, imported: &Imported) -> bool {
-    let pairs = |pairs: &[(String, filled_text::Text)]| -> BTreeSet<(String, String)> {
+fn is_same(known: &jig_config::Server, imported: &ImportedServer) -> bool {
+    let pairs = |pairs: &[(String, filled_text::ImportText)]| -> BTreeSet<(String, String)> {
         let pairs = pairs.iter();
         pairs
             .map(|(name, value)| (name.clone(), value.written()))
             .collect()
     };
     match (&known.reach, &imported.reach) {
-        (Reached::Program { command: words, .. }, Reach::Program { command, env, .. }) => {
+        (Reached::Program { command: words, .. }, EntryReach::Program { command, env, .. }) => {
             let known_env = known.env.iter();
             let known_env = known_env.map(|(name, value)| (name.clone(), value.to_string()));
             let words = words.iter().map(ToString::to_string);
-            words.eq(command.iter().map(filled_text::Text::written))
+            words.eq(command.iter().map(filled_text::ImportText::written))
                 && pairs(env) == known_env.collect()
         }
         (
@@ -160,7 +162,7 @@ fn is_same(known: &jig_config::Server, imported: &Imported) -> bool {
                 url: at,
                 headers: said,
             },
-            Reach::Remote { url, headers },
+            EntryReach::Remote { url, headers },
         ) => {
             let said = said
                 .iter()
@@ -174,15 +176,17 @@ fn is_same(known: &jig_config::Server, imported: &Imported) -> bool {
 /// The names of the variables that a file sets, line by line.
 fn names_in(
     path: &str,
-    scope: Scope,
+    scope: ClientFileScope,
     root: &Utf8Path,
-    env: &Environment,
+    env: &CommandEnvironment,
 ) -> Result<Vec<String>, String> {
     let full = root.join(path);
     let file = match full.strip_prefix(root) {
         Ok(inside) => SettingsFile::of_project(root, inside.as_str(), env),
         // A file of the workspace must not have jig read files elsewhere.
-        Err(_) if scope == Scope::Project => return Err("it leads out of the workspace".to_owned()),
+        Err(_) if scope == ClientFileScope::Project => {
+            return Err("it leads out of the workspace".to_owned());
+        }
         Err(_) => SettingsFile::of_user(&full, env),
     };
     let text = file.map_err(|error| error.to_string())?.text;

@@ -2,14 +2,14 @@
 
 use anyhow::{anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_project::{Environment, locate};
+use jig_project::{CommandEnvironment, locate};
 use jig_proto::hint;
 use serde_json::{Map, Value as Json};
 
 use super::ImportFrom;
 use super::filled_text::as_variable;
-use crate::client::Client;
-use crate::entry::Fault;
+use crate::client::AgentClient;
+use crate::entry::SettingsSyntaxError;
 use crate::jsonc;
 use crate::settings_file::SettingsFile;
 
@@ -19,18 +19,18 @@ pub struct SourceFile {
     /// As people are shown it.
     pub shown: String,
     /// Whose it is.
-    pub scope: Scope,
+    pub scope: ClientFileScope,
     /// In the order of the file.
     pub servers: Vec<(String, Json)>,
     /// Values that the client asks a person for.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<PromptedInput>,
     /// Servers that the person has switched off elsewhere.
     pub off: Vec<String>,
 }
 
 /// Whose a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum ClientFileScope {
     /// A file of the workspace: whoever wrote that wrote it.
     Project,
     /// The user's own.
@@ -39,7 +39,7 @@ pub enum Scope {
 
 /// A value that the client asks a person for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Input {
+pub struct PromptedInput {
     /// The name by which entries use it.
     pub id: String,
     /// The variable that takes its place.
@@ -52,7 +52,7 @@ pub struct Input {
 
 /// What texts of a file are read with.
 #[derive(Debug, Clone, Copy)]
-pub struct Context<'a> {
+pub struct ImportContext<'a> {
     /// The client.
     pub client: ImportFrom,
     /// The workspace.
@@ -60,7 +60,7 @@ pub struct Context<'a> {
     /// The person's home folder.
     pub home: Option<&'a Utf8Path>,
     /// The values that the client asks for.
-    pub inputs: &'a [Input],
+    pub inputs: &'a [PromptedInput],
 }
 
 impl ImportFrom {
@@ -75,12 +75,12 @@ impl ImportFrom {
     }
 
     /// The same for `jig setup`, which knows where its files are.
-    pub fn client(self) -> Client {
+    pub fn client(self) -> AgentClient {
         match self {
-            Self::Claude => Client::ClaudeCode,
-            Self::Codex => Client::Codex,
-            Self::Cursor => Client::Cursor,
-            Self::VsCode => Client::VsCode,
+            Self::Claude => AgentClient::ClaudeCode,
+            Self::Codex => AgentClient::Codex,
+            Self::Cursor => AgentClient::Cursor,
+            Self::VsCode => AgentClient::VsCode,
         }
     }
 
@@ -101,7 +101,7 @@ pub fn find(
     file: Option<&Utf8Path>,
     is_global: bool,
     root: &Utf8Path,
-    env: &Environment,
+    env: &CommandEnvironment,
 ) -> anyhow::Result<Vec<SourceFile>> {
     let client = from.client();
     if let Some(path) = file {
@@ -126,7 +126,7 @@ pub fn find(
     }
     if !is_global {
         let all = parsed(from, &project)?;
-        let mut file = source(from, project.shown.as_str(), Scope::Project, &all)?;
+        let mut file = source(from, project.shown.as_str(), ClientFileScope::Project, &all)?;
         let settings = user.as_ref().and_then(|(_, all)| claude_project(all, root));
         if let Some(project) = settings {
             file.off = names(project.get("disabledMcpjsonServers"));
@@ -134,7 +134,7 @@ pub fn find(
         files.push(file);
     }
     if let Some((shown, all)) = &user {
-        let mut file = source(from, shown, Scope::User, all)?;
+        let mut file = source(from, shown, ClientFileScope::User, all)?;
         if let Some(project) = claude_project(all, root) {
             file.off = names(project.get("disabledMcpServers"));
         }
@@ -148,7 +148,7 @@ fn of_file(
     from: ImportFrom,
     path: &Utf8Path,
     root: &Utf8Path,
-    env: &Environment,
+    env: &CommandEnvironment,
 ) -> anyhow::Result<Vec<SourceFile>> {
     let full = locate::current()?.join(path);
     let mut file = opened(&full, env)?;
@@ -159,8 +159,8 @@ fn of_file(
     // A file of the workspace is one whatever leads to it.
     let real = locate::resolved(&full).unwrap_or(full);
     let scope = match real.starts_with(root) {
-        true => Scope::Project,
-        false => Scope::User,
+        true => ClientFileScope::Project,
+        false => ClientFileScope::User,
     };
     let all = parsed(from, &file)?;
     let mut files = Vec::new();
@@ -193,7 +193,7 @@ fn of_claude_project(
         return Ok(None);
     };
     let shown = format!("{shown}, for this project");
-    let mut file = source(ImportFrom::Claude, &shown, Scope::User, project)?;
+    let mut file = source(ImportFrom::Claude, &shown, ClientFileScope::User, project)?;
     file.off = names(project.get("disabledMcpServers"));
     Ok(Some(file))
 }
@@ -203,7 +203,12 @@ fn claude_project<'a>(all: &'a Json, root: &Utf8Path) -> Option<&'a Json> {
 }
 
 /// The servers that a file, or a part of it, has.
-fn source(from: ImportFrom, shown: &str, scope: Scope, all: &Json) -> anyhow::Result<SourceFile> {
+fn source(
+    from: ImportFrom,
+    shown: &str,
+    scope: ClientFileScope,
+    all: &Json,
+) -> anyhow::Result<SourceFile> {
     let mut file = SourceFile {
         shown: shown.to_owned(),
         scope,
@@ -240,12 +245,12 @@ fn source(from: ImportFrom, shown: &str, scope: Scope, all: &Json) -> anyhow::Re
     Ok(file)
 }
 
-fn input(value: &Json) -> Option<Input> {
+fn input(value: &Json) -> Option<PromptedInput> {
     let text = |key: &str| value.get(key).and_then(Json::as_str);
     let id = text("id")?;
     let is_secret = value.get("password").and_then(Json::as_bool) == Some(true);
     let is_simple = |text: &&str| !text.contains(['$', '}', '\n']);
-    Some(Input {
+    Some(PromptedInput {
         id: id.to_owned(),
         variable: as_variable(id),
         default: text("default")
@@ -261,7 +266,7 @@ fn names(list: Option<&Json>) -> Vec<String> {
     list.filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
-fn opened(path: &Utf8Path, env: &Environment) -> anyhow::Result<SettingsFile> {
+fn opened(path: &Utf8Path, env: &CommandEnvironment) -> anyhow::Result<SettingsFile> {
     SettingsFile::of_user_within(path, env, MAX_SIZE)
 }
 
@@ -272,7 +277,7 @@ fn parsed(from: ImportFrom, file: &SettingsFile) -> anyhow::Result<Json> {
         ImportFrom::Codex => toml::from_str(text).map(Some).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             // The message of the parser alone: with its surroundings it would show lines that may hold secrets.
-            Fault::at(text, at, error.message())
+            SettingsSyntaxError::at(text, at, error.message())
         }),
         _ => jsonc::Document::parse(text).map(|document| document.value()),
     };
@@ -285,7 +290,7 @@ fn parsed(from: ImportFrom, file: &SettingsFile) -> anyhow::Result<Json> {
 }
 
 /// A path as people write it.
-fn tilde(path: &Utf8PathBuf, env: &Environment) -> String {
+fn tilde(path: &Utf8PathBuf, env: &CommandEnvironment) -> String {
     let home = env.path("HOME");
     match home.and_then(|home| path.strip_prefix(home).ok().map(Utf8Path::to_owned)) {
         Some(below) => format!("~/{below}"),

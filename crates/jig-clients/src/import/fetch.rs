@@ -1,4 +1,4 @@
-//! [`Fetched`]: what `npx -y` or `uvx` downloads, downloaded for a server that is about to be watched.
+//! [`FetchedPackages`]: what `npx -y` or `uvx` downloads, downloaded for a server that is about to be watched.
 //!
 //! The download sees nothing of the workspace and of the home. What it brings is there for the runs that are watched,
 //! which reach no registry any more, and is removed with them.
@@ -11,11 +11,11 @@ use jig_engine::Packages;
 use jig_project::remark;
 use jig_proto::visible_line;
 
-use super::learn::{Subject, TOOL, Teacher, Unlearned};
+use super::learn::{LearningError, Subject, TOOL, Teacher};
 
 /// What was downloaded. It is removed when this is dropped.
 #[derive(Default)]
-pub(crate) struct Fetched {
+pub(crate) struct FetchedPackages {
     packages: Option<Packages>,
     system: Vec<AddedSystem>,
     /// What the launcher has to be told.
@@ -24,9 +24,9 @@ pub(crate) struct Fetched {
     pub args: Vec<String>,
 }
 
-impl Fetched {
+impl FetchedPackages {
     /// Downloads what the command of a server does, if it is known to.
-    pub(crate) fn of(teacher: &Teacher<'_>, subject: &Subject<'_>) -> Result<Self, Unlearned> {
+    pub(crate) fn of(teacher: &Teacher<'_>, subject: &Subject<'_>) -> Result<Self, LearningError> {
         let engine = teacher.engine(&Additions::default())?;
         let found = engine.packages_of(subject.command, subject.env);
         let found = found.filter(|found| !subject.is_stranger || !found.are_particular());
@@ -36,13 +36,13 @@ impl Fetched {
         let mut fetched = Self::default();
         fetched.packages = Some(packages.clone());
         let tool = engine.config().tool(TOOL);
-        let tool = tool.ok_or_else(|| Unlearned::why("it is no tool on trial"))?;
+        let tool = tool.ok_or_else(|| LearningError::why("it is no tool on trial"))?;
         let env = match subject.is_stranger {
             true => &[],
             false => subject.env,
         };
         let downloading = engine.download(&packages, tool, env, &[]);
-        let downloading = downloading.map_err(Unlearned::why)?;
+        let downloading = downloading.map_err(LearningError::why)?;
         let what = visible_line(&packages.to_string());
         let from = visible_line(&downloading.hosts().join(", "));
         remark(&format!("jig: downloading {what} from {from}"));
@@ -55,7 +55,7 @@ impl Fetched {
         let mut told = begin;
         while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
             if teacher.cancel.is_cancelled() {
-                return Err(Unlearned::Interrupted);
+                return Err(LearningError::Interrupted);
             }
             if begin.elapsed() > LONGEST {
                 break;
@@ -72,10 +72,10 @@ impl Fetched {
                 format!("; `{what}` was refused: {why}")
             });
             let why: String = std::iter::once(not.why).chain(denied).collect();
-            return Err(Unlearned::Why(why, not.last_words));
+            return Err(LearningError::Why(why, not.last_words));
         }
         let access = engine.packages_access(&packages, env);
-        let access = access.ok_or_else(|| Unlearned::why("its packages were taken away"))?;
+        let access = access.ok_or_else(|| LearningError::why("its packages were taken away"))?;
         fetched.env = access.env;
         fetched.args = access.args;
         let system = access.system.into_iter().filter_map(|one| {
@@ -98,7 +98,7 @@ impl Fetched {
     }
 }
 
-impl Drop for Fetched {
+impl Drop for FetchedPackages {
     fn drop(&mut self) {
         if let Some(packages) = &self.packages {
             packages.remove();

@@ -1,19 +1,19 @@
-//! [`Text`]: what a client's file says, with the client's variables turned into jig's.
+//! [`ImportText`]: what a client's file says, with the client's variables turned into jig's.
 
 use camino::Utf8Path;
 
 use super::ImportFrom;
-use super::declared::Context;
+use super::declared::ImportContext;
 
 /// A text of a server: as a configuration of jig has it, and what it comes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Text {
-    parts: Vec<Part>,
+pub struct ImportText {
+    parts: Vec<ImportTextPart>,
 }
 
-/// A piece of a [`Text`].
+/// A piece of a [`ImportText`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum ImportTextPart {
     /// Characters as they are.
     Plain(String),
     /// A variable of the environment.
@@ -28,16 +28,16 @@ pub enum Part {
     },
 }
 
-impl Text {
+impl ImportText {
     /// A text without variables.
     #[cfg(test)]
     pub fn plain(text: &str) -> Self {
-        Self::of(vec![Part::Plain(text.to_owned())])
+        Self::of(vec![ImportTextPart::Plain(text.to_owned())])
     }
 
     /// A variable and nothing else.
     pub fn variable(name: &str, known: Option<&str>) -> Self {
-        Self::of(vec![Part::Variable {
+        Self::of(vec![ImportTextPart::Variable {
             name: name.to_owned(),
             default: None,
             known: known.map(str::to_owned),
@@ -45,12 +45,14 @@ impl Text {
     }
 
     /// These parts, one after the other.
-    pub fn of(parts: Vec<Part>) -> Self {
+    pub fn of(parts: Vec<ImportTextPart>) -> Self {
         let mut text = Self::default();
         for part in parts {
             match (text.parts.last_mut(), part) {
-                (Some(Part::Plain(before)), Part::Plain(more)) => before.push_str(&more),
-                (_, Part::Plain(more)) if more.is_empty() => {}
+                (Some(ImportTextPart::Plain(before)), ImportTextPart::Plain(more)) => {
+                    before.push_str(&more)
+                }
+                (_, ImportTextPart::Plain(more)) if more.is_empty() => {}
                 (_, part) => text.parts.push(part),
             }
         }
@@ -58,7 +60,7 @@ impl Text {
     }
 
     /// Its pieces; no two plain ones follow each other.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[ImportTextPart] {
         &self.parts
     }
 
@@ -66,20 +68,20 @@ impl Text {
     pub fn as_plain(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] => Some(""),
-            [Part::Plain(text)] => Some(text),
+            [ImportTextPart::Plain(text)] => Some(text),
             _ => None,
         }
     }
 
     /// Puts a variable in the place of a value. Says whether it was there.
     pub fn hide(&mut self, value: &str, variable: &str) -> bool {
-        let is_there = |part: &Part| matches!(part, Part::Plain(plain) if plain.contains(value));
+        let is_there = |part: &ImportTextPart| matches!(part, ImportTextPart::Plain(plain) if plain.contains(value));
         if value.is_empty() || !self.parts.iter().any(is_there) {
             return false;
         }
         let mut parts = Vec::new();
         for part in &self.parts {
-            let Part::Plain(plain) = part else {
+            let ImportTextPart::Plain(plain) = part else {
                 parts.push(part.clone());
                 continue;
             };
@@ -87,7 +89,7 @@ impl Text {
                 if index > 0 {
                     parts.extend(Self::variable(variable, Some(value)).parts);
                 }
-                parts.push(Part::Plain(piece.to_owned()));
+                parts.push(ImportTextPart::Plain(piece.to_owned()));
             }
         }
         *self = Self::of(parts);
@@ -96,9 +98,9 @@ impl Text {
 
     /// As a configuration of jig has it.
     pub fn written(&self) -> String {
-        let part = |part: &Part| match part {
-            Part::Plain(text) => text.replace('$', "$$"),
-            Part::Variable { name, default, .. } => match default {
+        let part = |part: &ImportTextPart| match part {
+            ImportTextPart::Plain(text) => text.replace('$', "$$"),
+            ImportTextPart::Variable { name, default, .. } => match default {
                 Some(default) => format!("${{{name}:-{default}}}"),
                 None => format!("${{{name}}}"),
             },
@@ -108,9 +110,9 @@ impl Text {
 
     /// What it comes to with these variables; the name of the first that is missing otherwise.
     pub fn filled<'t>(&'t self, look: &dyn Fn(&str) -> Option<String>) -> Result<String, &'t str> {
-        let part = |part: &'t Part| match part {
-            Part::Plain(text) => Ok(text.clone()),
-            Part::Variable {
+        let part = |part: &'t ImportTextPart| match part {
+            ImportTextPart::Plain(text) => Ok(text.clone()),
+            ImportTextPart::Variable {
                 name,
                 default,
                 known,
@@ -127,15 +129,15 @@ impl Text {
     /// The names of its variables.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Plain(_) => None,
-            Part::Variable { name, .. } => Some(name.as_str()),
+            ImportTextPart::Plain(_) => None,
+            ImportTextPart::Variable { name, .. } => Some(name.as_str()),
         })
     }
 }
 
 /// Where a text stands: a path is meant from the workspace where a program gets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ImportTextPlace {
     /// A word of the command, or the value of a variable.
     Program,
     /// An address or a header.
@@ -143,7 +145,11 @@ pub enum Place {
 }
 
 /// Reads a text as the client does. An error names what only that client can fill in.
-pub fn read(text: &str, place: Place, context: &Context<'_>) -> Result<Text, String> {
+pub fn read(
+    text: &str,
+    place: ImportTextPlace,
+    context: &ImportContext<'_>,
+) -> Result<ImportText, String> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -151,9 +157,9 @@ pub fn read(text: &str, place: Place, context: &Context<'_>) -> Result<Text, Str
         let Some(end) = from.find('}') else {
             break;
         };
-        parts.push(Part::Plain(before.to_owned()));
+        parts.push(ImportTextPart::Plain(before.to_owned()));
         let inside = &from[2..end];
-        let root = || Part::Plain(root(place, &parts, context.root));
+        let root = || ImportTextPart::Plain(root(place, &parts, context.root));
         let part = match context.client {
             ImportFrom::Codex => None,
             ImportFrom::Claude => of_shell(inside, root, context),
@@ -165,17 +171,21 @@ pub fn read(text: &str, place: Place, context: &Context<'_>) -> Result<Text, Str
                 rest = &from[end + 1..];
             }
             None => {
-                parts.push(Part::Plain("${".to_owned()));
+                parts.push(ImportTextPart::Plain("${".to_owned()));
                 rest = &from[2..];
             }
         }
     }
-    parts.push(Part::Plain(rest.to_owned()));
-    Ok(Text::of(parts))
+    parts.push(ImportTextPart::Plain(rest.to_owned()));
+    Ok(ImportText::of(parts))
 }
 
 /// A variable as a shell writes it. What is none stays as it is.
-fn of_shell(inside: &str, root: impl Fn() -> Part, context: &Context<'_>) -> Option<Part> {
+fn of_shell(
+    inside: &str,
+    root: impl Fn() -> ImportTextPart,
+    context: &ImportContext<'_>,
+) -> Option<ImportTextPart> {
     let (name, default) = match inside.split_once(":-") {
         Some((name, default)) => (name, Some(default)),
         None => (inside, None),
@@ -188,7 +198,7 @@ fn of_shell(inside: &str, root: impl Fn() -> Part, context: &Context<'_>) -> Opt
         // home must not be.
         "HOME" if context.home.is_some() => home(context),
         "CLAUDE_PROJECT_DIR" | "PWD" => root(),
-        name => Part::Variable {
+        name => ImportTextPart::Variable {
             name: name.to_owned(),
             default: default.map(str::to_owned),
             known: None,
@@ -197,8 +207,12 @@ fn of_shell(inside: &str, root: impl Fn() -> Part, context: &Context<'_>) -> Opt
 }
 
 /// A variable as editors write it.
-fn of_editor(inside: &str, root: impl Fn() -> Part, context: &Context<'_>) -> Result<Part, String> {
-    let variable = |name: &str, default: Option<String>| Part::Variable {
+fn of_editor(
+    inside: &str,
+    root: impl Fn() -> ImportTextPart,
+    context: &ImportContext<'_>,
+) -> Result<ImportTextPart, String> {
+    let variable = |name: &str, default: Option<String>| ImportTextPart::Variable {
         name: name.to_owned(),
         default,
         known: None,
@@ -219,10 +233,10 @@ fn of_editor(inside: &str, root: impl Fn() -> Part, context: &Context<'_>) -> Re
     Ok(match inside {
         "workspaceFolder" => root(),
         "workspaceFolderBasename" => {
-            Part::Plain(context.root.file_name().unwrap_or_default().to_owned())
+            ImportTextPart::Plain(context.root.file_name().unwrap_or_default().to_owned())
         }
         "userHome" if context.home.is_some() => home(context),
-        "pathSeparator" | "/" => Part::Plain("/".to_owned()),
+        "pathSeparator" | "/" => ImportTextPart::Plain("/".to_owned()),
         _ => {
             return Err(format!(
                 "`${{{inside}}}` is a variable that only the client can fill in"
@@ -233,19 +247,21 @@ fn of_editor(inside: &str, root: impl Fn() -> Part, context: &Context<'_>) -> Re
 
 /// The workspace. Servers start there, so that a word or a value that begins with it can do without its path,
 /// which is another on every machine.
-fn root(place: Place, before: &[Part], root: &Utf8Path) -> String {
+fn root(place: ImportTextPlace, before: &[ImportTextPart], root: &Utf8Path) -> String {
     let begins = match before {
-        [Part::Plain(text)] => text.is_empty() || text.starts_with('-') && text.ends_with('='),
+        [ImportTextPart::Plain(text)] => {
+            text.is_empty() || text.starts_with('-') && text.ends_with('=')
+        }
         _ => false,
     };
-    match place == Place::Program && begins {
+    match place == ImportTextPlace::Program && begins {
         true => ".".to_owned(),
         false => root.to_string(),
     }
 }
 
-fn home(context: &Context<'_>) -> Part {
-    Part::Plain(context.home.map(ToString::to_string).unwrap_or_default())
+fn home(context: &ImportContext<'_>) -> ImportTextPart {
+    ImportTextPart::Plain(context.home.map(ToString::to_string).unwrap_or_default())
 }
 
 /// Whether this is the name of a variable of the environment.

@@ -1,15 +1,15 @@
-//! [`Imported`]: a server of a client as jig will have it.
+//! [`ImportedServer`]: a server of a client as jig will have it.
 
 use camino::Utf8Path;
 use serde_json::{Map, Value as Json};
 
-use super::declared::{Context, Scope};
-use super::filled_text::{self, Place, Text, is_variable};
-use super::secret::{Export, Search, Secrets};
+use super::declared::{ClientFileScope, ImportContext};
+use super::filled_text::{self, ImportText, ImportTextPlace, is_variable};
+use super::secret::{Export, SecretSearch, SecretVariables};
 
 /// A server as jig will have it, but for its access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedServer {
     /// Its name in jig.
     pub name: String,
     /// Its name at the client.
@@ -17,9 +17,9 @@ pub struct Imported {
     /// The file that it comes from, as people are shown it.
     pub from: String,
     /// Whose the file is.
-    pub scope: Scope,
+    pub scope: ClientFileScope,
     /// How it is reached.
-    pub reach: Reach,
+    pub reach: EntryReach,
     /// Whether the client uses it.
     pub enable: bool,
     /// The tools that are offered; all if it is empty.
@@ -38,30 +38,30 @@ pub struct Imported {
 
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
+pub enum EntryReach {
     /// By starting a program.
     Program {
         /// The program and its arguments.
-        command: Vec<Text>,
+        command: Vec<ImportText>,
         /// The variables that it is started with.
-        env: Vec<(String, Text)>,
+        env: Vec<(String, ImportText)>,
         /// Variables of the user that it gets, if they are set.
         passed: Vec<String>,
     },
     /// At an address.
     Remote {
         /// The address.
-        url: Text,
+        url: ImportText,
         /// The headers that requests carry.
-        headers: Vec<(String, Text)>,
+        headers: Vec<(String, ImportText)>,
     },
 }
 
-impl Imported {
+impl ImportedServer {
     /// Puts variables in the place of secrets that were found anywhere.
-    pub fn hide(&mut self, secrets: &Secrets) {
+    pub fn hide(&mut self, secrets: &SecretVariables) {
         let exports = &mut self.exports;
-        let mut hide = |text: &mut Text| {
+        let mut hide = |text: &mut ImportText| {
             for (variable, value) in secrets.long() {
                 if text.hide(value, variable) && !exports.iter().any(|one| one.variable == variable)
                 {
@@ -73,11 +73,11 @@ impl Imported {
             }
         };
         match &mut self.reach {
-            Reach::Program { command, env, .. } => {
+            EntryReach::Program { command, env, .. } => {
                 command.iter_mut().for_each(&mut hide);
                 env.iter_mut().for_each(|(_, value)| hide(value));
             }
-            Reach::Remote { url, headers } => {
+            EntryReach::Remote { url, headers } => {
                 hide(url);
                 headers.iter_mut().for_each(|(_, value)| hide(value));
             }
@@ -86,7 +86,7 @@ impl Imported {
 }
 
 /// A server of a client's file.
-pub struct Declared<'a> {
+pub struct DeclaredServer<'a> {
     /// Its name at the client.
     pub original: &'a str,
     /// The name that it gets.
@@ -96,7 +96,7 @@ pub struct Declared<'a> {
     /// The file, as people are shown it.
     pub from: &'a str,
     /// Whose the file is.
-    pub scope: Scope,
+    pub scope: ClientFileScope,
     /// Whether it is switched off elsewhere.
     pub is_off: bool,
     /// The names in the file that `envFile` leads to, or why they are not known.
@@ -105,14 +105,14 @@ pub struct Declared<'a> {
 
 /// Why a server is not taken over.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum LeftOutReason {
     /// It is jig.
     Itself,
     /// It cannot be.
     Unfit(String),
 }
 
-impl From<String> for Left {
+impl From<String> for LeftOutReason {
     fn from(why: String) -> Self {
         Self::Unfit(why)
     }
@@ -120,17 +120,17 @@ impl From<String> for Left {
 
 /// Turns a server of a client into one of jig.
 pub fn convert(
-    declared: &Declared<'_>,
-    context: &Context<'_>,
-    secrets: &mut Secrets,
-) -> Result<Imported, Left> {
+    declared: &DeclaredServer<'_>,
+    context: &ImportContext<'_>,
+    secrets: &mut SecretVariables,
+) -> Result<ImportedServer, LeftOutReason> {
     let Some(keys) = declared.value.as_object() else {
-        return Err(Left::Unfit("it is no object".to_owned()));
+        return Err(LeftOutReason::Unfit("it is no object".to_owned()));
     };
     if is_jig(keys) {
-        return Err(Left::Itself);
+        return Err(LeftOutReason::Itself);
     }
-    let mut reading = Reading {
+    let mut reading = EntryReader {
         keys,
         context,
         seen: Vec::new(),
@@ -138,7 +138,7 @@ pub fn convert(
         notes: Vec::new(),
     };
     let reach = reading.reach(declared)?;
-    let mut imported = Imported {
+    let mut imported = ImportedServer {
         name: declared.name.clone(),
         original: declared.original.to_owned(),
         from: declared.from.to_owned(),
@@ -158,19 +158,19 @@ pub fn convert(
     reading.tell_the_rest();
     imported.notes = reading.notes;
     imported.exports = reading.exports;
-    let mut search = Search {
+    let mut search = SecretSearch {
         secrets,
         server: &declared.name,
         exports: &mut imported.exports,
     };
     match &mut imported.reach {
-        Reach::Program { command, env, .. } => {
+        EntryReach::Program { command, env, .. } => {
             for (name, value) in env {
                 *value = search.variable(name, std::mem::take(value));
             }
             *command = search.words(std::mem::take(command));
         }
-        Reach::Remote { url, headers } => {
+        EntryReach::Remote { url, headers } => {
             for (name, value) in headers {
                 *value = search.header(name, std::mem::take(value));
             }
@@ -210,16 +210,16 @@ fn is_jig(keys: &Map<String, Json>) -> bool {
 }
 
 /// An entry that is being read.
-struct Reading<'a> {
+struct EntryReader<'a> {
     keys: &'a Map<String, Json>,
-    context: &'a Context<'a>,
+    context: &'a ImportContext<'a>,
     /// The keys that were used.
     seen: Vec<&'static str>,
     exports: Vec<Export>,
     notes: Vec<String>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> EntryReader<'a> {
     fn get(&mut self, key: &'static str) -> Option<&'a Json> {
         self.seen.push(key);
         self.keys.get(key).filter(|value| !value.is_null())
@@ -273,35 +273,35 @@ impl<'a> Reading<'a> {
         Ok(read)
     }
 
-    fn text(&self, text: &str, place: Place) -> Result<Text, String> {
+    fn text(&self, text: &str, place: ImportTextPlace) -> Result<ImportText, String> {
         filled_text::read(text, place, self.context)
     }
 
-    fn reach(&mut self, declared: &Declared<'_>) -> Result<Reach, Left> {
+    fn reach(&mut self, declared: &DeclaredServer<'_>) -> Result<EntryReach, LeftOutReason> {
         let kind = self.string("type")?.or(self.string("transport")?);
         let url = self.string("url")?;
         match (kind, url) {
-            (Some("sse"), _) => Err(Left::Unfit(
+            (Some("sse"), _) => Err(LeftOutReason::Unfit(
                 "it speaks HTTP with SSE, the transport before Streamable HTTP: most such servers have an \
                  address for the new one, often ending in `/mcp`"
                     .to_owned(),
             )),
             (Some("http" | "streamable-http" | "streamableHttp" | "streamable_http"), None) => {
-                Err(Left::Unfit("it has no `url`".to_owned()))
+                Err(LeftOutReason::Unfit("it has no `url`".to_owned()))
             }
             (None | Some("http" | "streamable-http" | "streamableHttp" | "streamable_http"), Some(url)) => {
                 self.remote(url)
             }
             (None | Some("stdio"), _) => self.program(declared),
-            (Some(other), _) => Err(Left::Unfit(format!(
+            (Some(other), _) => Err(LeftOutReason::Unfit(format!(
                 "it is reached by `{}`, which jig does not know",
                 short(other)
             ))),
         }
     }
 
-    fn remote(&mut self, url: &str) -> Result<Reach, Left> {
-        let address = self.text(url, Place::Remote)?;
+    fn remote(&mut self, url: &str) -> Result<EntryReach, LeftOutReason> {
+        let address = self.text(url, ImportTextPlace::Remote)?;
         if let Some(plain) = address.as_plain() {
             jig_config::server_url(plain).map_err(|why| format!("its `url`: {why}"))?;
         }
@@ -309,7 +309,7 @@ impl<'a> Reading<'a> {
         for key in ["headers", "http_headers"] {
             for (name, value) in self.pairs(key)? {
                 is_header(name)?;
-                headers.push((name.to_owned(), self.text(&value, Place::Remote)?));
+                headers.push((name.to_owned(), self.text(&value, ImportTextPlace::Remote)?));
             }
         }
         for (name, variable) in self.pairs("env_http_headers")? {
@@ -318,14 +318,14 @@ impl<'a> Reading<'a> {
         }
         if let Some(variable) = self.string("bearer_token_env_var")? {
             let token = variable_of(variable)?;
-            let bearer = filled_text::Part::Plain("Bearer ".to_owned());
-            let value = Text::of([&[bearer], token.parts()].concat());
+            let bearer = filled_text::ImportTextPart::Plain("Bearer ".to_owned());
+            let value = ImportText::of([&[bearer], token.parts()].concat());
             headers.push(("Authorization".to_owned(), value));
         }
         if let Some(token) = self.string("bearer_token")? {
             headers.push((
                 "Authorization".to_owned(),
-                self.text(&format!("Bearer {token}"), Place::Remote)?,
+                self.text(&format!("Bearer {token}"), ImportTextPlace::Remote)?,
             ));
         }
         for key in ["oauth", "auth", "scopes", "headersHelper", "oauth_resource"] {
@@ -336,15 +336,17 @@ impl<'a> Reading<'a> {
             }
         }
         self.inputs(&[&address], headers.iter().map(|(_, value)| value));
-        Ok(Reach::Remote {
+        Ok(EntryReach::Remote {
             url: address,
             headers,
         })
     }
 
-    fn program(&mut self, declared: &Declared<'_>) -> Result<Reach, Left> {
+    fn program(&mut self, declared: &DeclaredServer<'_>) -> Result<EntryReach, LeftOutReason> {
         let Some(program) = self.string("command")? else {
-            return Err(Left::Unfit("it has neither `command` nor `url`".to_owned()));
+            return Err(LeftOutReason::Unfit(
+                "it has neither `command` nor `url`".to_owned(),
+            ));
         };
         let mut words: Vec<&str> = self.list("args")?;
         let is_sentence =
@@ -362,17 +364,22 @@ impl<'a> Reading<'a> {
         if words.iter().any(|word| word.contains('\0'))
             || words.first().is_none_or(|word| word.trim().is_empty())
         {
-            return Err(Left::Unfit("its `command` names no program".to_owned()));
+            return Err(LeftOutReason::Unfit(
+                "its `command` names no program".to_owned(),
+            ));
         }
-        let command: Result<Vec<Text>, String> = words
+        let command: Result<Vec<ImportText>, String> = words
             .iter()
-            .map(|word| self.text(word, Place::Program))
+            .map(|word| self.text(word, ImportTextPlace::Program))
             .collect();
         let command = command?;
         let mut env = Vec::new();
         for (name, value) in self.pairs("env")? {
             match is_variable(name) && !value.contains('\0') {
-                true => env.push((name.to_owned(), self.text(&value, Place::Program)?)),
+                true => env.push((
+                    name.to_owned(),
+                    self.text(&value, ImportTextPlace::Program)?,
+                )),
                 false => self
                     .notes
                     .push(format!("`env` has no variable called `{}`", short(name))),
@@ -392,7 +399,7 @@ impl<'a> Reading<'a> {
             &command.iter().collect::<Vec<_>>(),
             env.iter().map(|(_, value)| value),
         );
-        Ok(Reach::Program {
+        Ok(EntryReach::Program {
             command,
             env,
             passed,
@@ -402,13 +409,13 @@ impl<'a> Reading<'a> {
     /// The variables that a file sets: their names, so that the values stay where they are.
     fn env_file(
         &mut self,
-        declared: &Declared<'_>,
-        env: &mut Vec<(String, Text)>,
+        declared: &DeclaredServer<'_>,
+        env: &mut Vec<(String, ImportText)>,
     ) -> Result<(), String> {
         let Some(path) = self.string("envFile")? else {
             return Ok(());
         };
-        let read = self.text(path, Place::Program)?;
+        let read = self.text(path, ImportTextPlace::Program)?;
         let named = read.as_plain().map(declared.names_in);
         let names = named.unwrap_or_else(|| Err("its path holds a variable".to_owned()));
         let shown = short(path);
@@ -419,7 +426,7 @@ impl<'a> Reading<'a> {
             Ok(names) => {
                 for name in names {
                     if !env.iter().any(|(other, _)| *other == name) {
-                        env.push((name.clone(), Text::variable(&name, None)));
+                        env.push((name.clone(), ImportText::variable(&name, None)));
                         self.exports.push(Export {
                             variable: name,
                             from: format!("`{shown}`, which jig does not read: `set -a; . FILE`"),
@@ -456,7 +463,7 @@ impl<'a> Reading<'a> {
         let Some(folder) = self.string("cwd")? else {
             return Ok(());
         };
-        let read = self.text(folder, Place::Program);
+        let read = self.text(folder, ImportTextPlace::Program);
         let is_root = read.is_ok_and(|read| {
             let plain = read
                 .as_plain()
@@ -473,8 +480,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Tells what takes the place of values that the client asks for.
-    fn inputs<'t>(&mut self, first: &[&'t Text], more: impl Iterator<Item = &'t Text>) {
-        let variables = first.iter().copied().chain(more).flat_map(Text::variables);
+    fn inputs<'t>(&mut self, first: &[&'t ImportText], more: impl Iterator<Item = &'t ImportText>) {
+        let variables = first
+            .iter()
+            .copied()
+            .chain(more)
+            .flat_map(ImportText::variables);
         let mut told: Vec<&str> = Vec::new();
         for variable in variables {
             let input = self
@@ -573,9 +584,9 @@ fn is_header(name: &str) -> Result<(), String> {
     }
 }
 
-fn variable_of(name: &str) -> Result<Text, String> {
+fn variable_of(name: &str) -> Result<ImportText, String> {
     match is_variable(name) {
-        true => Ok(Text::variable(name, None)),
+        true => Ok(ImportText::variable(name, None)),
         false => Err(format!("`{}` is no name of a variable", short(name))),
     }
 }

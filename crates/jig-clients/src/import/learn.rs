@@ -9,25 +9,26 @@ use std::thread;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use jig_broker::{CancelToken, ProgramError, ProgramStreams};
-use jig_config::{AddedSystem, Additions, Edit, Errors, Sources};
+use jig_broker::{CancelToken, ProgramStartError, ProgramStreams};
+use jig_config::{AddedSystem, Additions, ConfigEdit, ConfigErrors, Sources};
 use jig_engine::{
-    CommandError, CommandLog, Engine, LearnError, Learner, Proposal, Rehearsal, Run, warning_clause,
+    CommandError, CommandLog, Engine, LearnError, Learner, ObservedRun, Proposal, Rehearsal,
+    warning_clause,
 };
 use jig_policy::Sensitive;
-use jig_project::{Environment, audit_log, engines};
+use jig_project::{CommandEnvironment, audit_log, engines};
 use jig_proto::ProjectPath;
 use jig_sandbox::{SpawnError, Stdio};
 
-use super::fetch::Fetched;
-use super::tool_listing::{self, Lines};
+use super::fetch::FetchedPackages;
+use super::tool_listing::{self, ServerOutputLines};
 
 /// Learns what servers need.
 pub struct Teacher<'a> {
     /// The workspace.
     pub root: &'a Utf8Path,
     /// The variables of the person.
-    pub env: &'a Environment,
+    pub env: &'a CommandEnvironment,
     /// The configuration that the entries are added to.
     pub sources: &'a Sources,
     /// The file that the entries go into.
@@ -58,7 +59,7 @@ pub struct Subject<'a> {
 
 /// What was learned.
 #[derive(Debug)]
-pub struct Learned {
+pub struct LearnedServer {
     /// The rules that it needs.
     pub additions: Additions,
     /// Directories that must be there.
@@ -71,14 +72,14 @@ pub struct Learned {
 
 /// Why nothing was learned.
 #[derive(Debug)]
-pub enum Unlearned {
+pub enum LearningError {
     /// Somebody pressed ctrl-C.
     Interrupted,
     /// As a clause, and what the server said at the end.
     Why(String, String),
 }
 
-impl Unlearned {
+impl LearningError {
     /// A reason without words of the server.
     pub fn why(why: impl ToString) -> Self {
         Self::Why(why.to_string(), String::new())
@@ -87,8 +88,8 @@ impl Unlearned {
 
 impl Teacher<'_> {
     /// Learns what a server needs.
-    pub fn learn(&self, subject: &Subject<'_>) -> Result<Learned, Unlearned> {
-        let fetched = Fetched::of(self, subject)?;
+    pub fn learn(&self, subject: &Subject<'_>) -> Result<LearnedServer, LearningError> {
+        let fetched = FetchedPackages::of(self, subject)?;
         let mut env = fetched.env.clone();
         env.extend_from_slice(subject.env);
         let mut command = subject.command.to_vec();
@@ -114,11 +115,11 @@ impl Teacher<'_> {
             *program = self.root.join(&*program).into_string();
         }
         let learner = Learner::new(&engine, TOOL, &command, WIDTH);
-        let mut learner = learner.map_err(Unlearned::why)?;
+        let mut learner = learner.map_err(LearningError::why)?;
         let tools = self.watch(&mut learner, &engine, subject)?;
         let (proposal, additions) = self.confirm(&mut learner, subject, &fetched, tools)?;
         let withheld = proposal.withheld.iter().take(MOST_WITHHELD);
-        Ok(Learned {
+        Ok(LearnedServer {
             additions,
             make: proposal.make.clone(),
             tools,
@@ -134,7 +135,7 @@ impl Teacher<'_> {
         learner: &mut Learner,
         engine: &Engine,
         subject: &Subject<'_>,
-    ) -> Result<usize, Unlearned> {
+    ) -> Result<usize, LearningError> {
         let mut starts = 1;
         loop {
             let rehearsal = learner.wide(engine).map_err(explained)?;
@@ -145,14 +146,14 @@ impl Teacher<'_> {
                     starts += 1;
                     continue;
                 }
-                Err(unheld) => return Err(Unlearned::why(unheld)),
+                Err(unheld) => return Err(LearningError::why(unheld)),
             };
             learner.saw(ended.run);
             match ended.tools {
                 Ok(tools) => return Ok(tools),
                 // A server that works without what it looked for in the home does not need it.
                 Err(_) if learner.show_more_of_home() => {}
-                Err(why) => return Err(Unlearned::Why(why, ended.tail)),
+                Err(why) => return Err(LearningError::Why(why, ended.tail)),
             }
         }
     }
@@ -162,9 +163,9 @@ impl Teacher<'_> {
         &self,
         learner: &mut Learner,
         subject: &Subject<'_>,
-        fetched: &Fetched,
+        fetched: &FetchedPackages,
         tools: usize,
-    ) -> Result<(Proposal, Additions), Unlearned> {
+    ) -> Result<(Proposal, Additions), LearningError> {
         let mut rounds = 0;
         loop {
             let proposal = self.vetted(learner, subject)?;
@@ -175,7 +176,7 @@ impl Teacher<'_> {
                 Ok(ended) => ended,
                 // Some rules can only be held where changes are allowed altogether.
                 Err(_) if learner.widen_changes() => continue,
-                Err(unheld) => return Err(Unlearned::why(unheld)),
+                Err(unheld) => return Err(LearningError::why(unheld)),
             };
             let why = match ended.tools {
                 Ok(count) if count == tools => return Ok((proposal, additions)),
@@ -186,17 +187,21 @@ impl Teacher<'_> {
             learner.saw_failing(ended.run);
             let is_wider = !learner.proposal().grants_as(&proposal) && rounds < MOST_ROUNDS;
             if !is_wider && !learner.widen() {
-                return Err(Unlearned::Why(why, ended.tail));
+                return Err(LearningError::Why(why, ended.tail));
             }
         }
     }
 
     /// The proposal without the paths that `jig config check` would warn of.
-    fn vetted(&self, learner: &mut Learner, subject: &Subject<'_>) -> Result<Proposal, Unlearned> {
+    fn vetted(
+        &self,
+        learner: &mut Learner,
+        subject: &Subject<'_>,
+    ) -> Result<Proposal, LearningError> {
         loop {
             let proposal = learner.proposal();
             let additions = added(&proposal, subject);
-            let refused = self.warned(&additions).map_err(Unlearned::why)?;
+            let refused = self.warned(&additions).map_err(LearningError::why)?;
             let before = proposal.system.len();
             for (path, why) in &refused {
                 learner.refuse(path, why);
@@ -233,7 +238,7 @@ impl Teacher<'_> {
         match self.warned(&alone) {
             Ok(warned) => warned.into_iter().next().map(|(_, why)| why),
             // Some paths cannot be named at all.
-            Err(error) => match error.downcast_ref::<Errors>() {
+            Err(error) => match error.downcast_ref::<ConfigErrors>() {
                 Some(errors) => Some(errors.problems().first()?.message().to_owned()),
                 None => Some(error.to_string()),
             },
@@ -251,8 +256,8 @@ impl Teacher<'_> {
     }
 
     /// The file as it would be if the server were a tool.
-    fn edit(&self, additions: &Additions) -> anyhow::Result<Edit> {
-        let mut edit = Edit::new(self.text)?;
+    fn edit(&self, additions: &Additions) -> anyhow::Result<ConfigEdit> {
+        let mut edit = ConfigEdit::new(self.text)?;
         let additions = Additions {
             command: Some(vec!["true".to_owned()]),
             ..additions.clone()
@@ -261,7 +266,7 @@ impl Teacher<'_> {
         Ok(edit)
     }
     /// An engine whose tool on trial has these rules.
-    pub fn engine(&self, additions: &Additions) -> Result<Engine, Unlearned> {
+    pub fn engine(&self, additions: &Additions) -> Result<Engine, LearningError> {
         let loaded = self.edit(additions).and_then(|edit| {
             let loaded = edit.check(self.sources, self.file)?;
             let sink = audit_log::sink(self.root, self.env, &loaded.config.log)?;
@@ -269,7 +274,7 @@ impl Teacher<'_> {
             engine.audit = sink;
             Ok(engine)
         });
-        loaded.map_err(Unlearned::why)
+        loaded.map_err(LearningError::why)
     }
 
     /// Starts it, asks for its tools, and ends it. The inner error says why the sandbox could not hold it.
@@ -277,7 +282,7 @@ impl Teacher<'_> {
         &self,
         rehearsal: Rehearsal,
         subject: &Subject<'_>,
-    ) -> Result<Result<Ended, String>, Unlearned> {
+    ) -> Result<Result<LearnRunEnd, String>, LearningError> {
         let needs = format!(
             "jig import, to see what the server `{}` needs",
             subject.name
@@ -297,14 +302,14 @@ impl Teacher<'_> {
         });
         let mut running = match started {
             Ok(running) => running,
-            Err(CommandError::Start(ProgramError::Spawn(SpawnError::Confinement {
+            Err(CommandError::Start(ProgramStartError::Spawn(SpawnError::Confinement {
                 reason,
                 ..
             }))) => return Ok(Err(reason)),
-            Err(error) => return Err(Unlearned::why(in_words(&error))),
+            Err(error) => return Err(LearningError::why(in_words(&error))),
         };
         if let Some(why) = running.program().unobserved() {
-            return Err(Unlearned::why(format!("it cannot be watched: {why}")));
+            return Err(LearningError::why(format!("it cannot be watched: {why}")));
         }
         let ProgramStreams {
             stdin,
@@ -312,19 +317,19 @@ impl Teacher<'_> {
             stderr,
         } = std::mem::take(&mut running.program_mut().streams);
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
-            return Err(Unlearned::why("it has no standard streams"));
+            return Err(LearningError::why("it has no standard streams"));
         };
         let words = thread::Builder::new()
             .name("jig-import".to_owned())
             .spawn(move || tail(stderr))
-            .map_err(Unlearned::why)?;
-        let lines = Lines::of(stdout).map_err(Unlearned::why)?;
+            .map_err(LearningError::why)?;
+        let lines = ServerOutputLines::of(stdout).map_err(LearningError::why)?;
         let is_over = || self.cancel.is_cancelled();
         let tools = tool_listing::tools(stdin, &lines, subject.limit, &is_over);
         // A server that is done with its input ends by itself.
         let child = running.program().child();
         if !matches!(child.wait_timeout(PATIENCE), Ok(Some(_))) {
-            child.end(GRACE).map_err(Unlearned::why)?;
+            child.end(GRACE).map_err(LearningError::why)?;
         }
         drop(lines);
         let (outcome, how) = match &tools {
@@ -336,9 +341,9 @@ impl Teacher<'_> {
         let run = running.end(outcome, how);
         let tail = words.join().unwrap_or_default();
         if is_over() {
-            return Err(Unlearned::Interrupted);
+            return Err(LearningError::Interrupted);
         }
-        Ok(Ok(Ended {
+        Ok(Ok(LearnRunEnd {
             run: run.map_err(explained)?,
             tools,
             tail,
@@ -347,8 +352,8 @@ impl Teacher<'_> {
 }
 
 /// How a run ended.
-struct Ended {
-    run: Run,
+struct LearnRunEnd {
+    run: ObservedRun,
     /// How many tools it has, or why that is not known.
     tools: Result<usize, String>,
     /// The end of what it said on its standard error.
@@ -360,8 +365,8 @@ fn added(proposal: &Proposal, subject: &Subject<'_>) -> Additions {
     super::access::joined(proposal.additions(), subject.named)
 }
 
-fn explained(error: LearnError) -> Unlearned {
-    Unlearned::why(in_words(&error))
+fn explained(error: LearnError) -> LearningError {
+    LearningError::why(in_words(&error))
 }
 
 /// An error with its causes, as a clause.

@@ -7,25 +7,25 @@ use jig_policy::Sensitive;
 use jig_project::remark;
 
 use super::access;
-use super::change::Import;
-use super::conversion::{Access, Fate, How, Item};
-use super::declared::Scope;
-use super::filled_text::Text;
-use super::imported_server::{Imported, Reach};
-use super::learn::{Subject, Teacher, Unlearned};
+use super::change::ImportRun;
+use super::conversion::{AccessEvidence, ImportItem, ImportOutcome, ImportedAccess};
+use super::declared::ClientFileScope;
+use super::filled_text::ImportText;
+use super::imported_server::{EntryReach, ImportedServer};
+use super::learn::{LearningError, Subject, Teacher};
 
-impl Import<'_> {
+impl ImportRun<'_> {
     /// Finds out what each new server needs. `None` if it was given up: the first token asks for that, the second ends
     /// a server that runs.
     pub fn find_access(
         &self,
-        items: &mut [Item],
+        items: &mut [ImportItem],
         (cancel, kill): (&CancelToken, &CancelToken),
     ) -> anyhow::Result<Option<()>> {
         let teacher = self.teacher(cancel, kill);
         let sensitive = teacher.sensitive()?;
         for item in items {
-            if let Fate::New(imported, access) = &mut item.fate {
+            if let ImportOutcome::New(imported, access) = &mut item.fate {
                 match self.access(imported, &teacher, &sensitive) {
                     Some(found) => *access = found,
                     None => return Ok(None),
@@ -38,15 +38,15 @@ impl Import<'_> {
     /// What a server needs. `None` if somebody pressed ctrl-C.
     fn access(
         &self,
-        imported: &mut Imported,
+        imported: &mut ImportedServer,
         teacher: &Teacher<'_>,
         sensitive: &Sensitive,
-    ) -> Option<Access> {
-        let Reach::Program { command, env, .. } = &imported.reach else {
-            return Some(Access::default());
+    ) -> Option<ImportedAccess> {
+        let EntryReach::Program { command, env, .. } = &imported.reach else {
+            return Some(ImportedAccess::default());
         };
         let look = |name: &str| self.env.get(name).map(str::to_owned);
-        let filled = Filled::of(command, env, &look);
+        let filled = FilledCommand::of(command, env, &look);
         let words = match &filled {
             Ok(filled) => filled.command.clone(),
             // What is missing may be anywhere; the rest still says something.
@@ -74,12 +74,12 @@ impl Import<'_> {
             // It downloads at its start, at every one.
             imported.start.get_or_insert(LONGEST_START.as_secs());
         }
-        let guessed = |why: &str, tail: String| Access {
+        let guessed = |why: &str, tail: String| ImportedAccess {
             additions: access::guessed(&named.additions),
-            how: How::Guessed(why.to_owned(), tail),
-            ..Access::default()
+            how: AccessEvidence::Guessed(why.to_owned(), tail),
+            ..ImportedAccess::default()
         };
-        let is_stranger = imported.scope == Scope::Project;
+        let is_stranger = imported.scope == ClientFileScope::Project;
         let why_not = match &filled {
             _ if self.no_suggest => Some("--no-suggest".to_owned()),
             _ if !imported.enable => Some("it is switched off".to_owned()),
@@ -114,18 +114,18 @@ impl Import<'_> {
         match learned {
             Ok(mut learned) => {
                 learned.additions.net.clone_from(&named.additions.net);
-                Some(Access {
+                Some(ImportedAccess {
                     additions: learned.additions,
                     make: learned.make,
-                    how: How::Learned(learned.tools),
+                    how: AccessEvidence::Learned(learned.tools),
                     withheld: learned.withheld,
                 })
             }
-            Err(Unlearned::Interrupted) => None,
-            Err(Unlearned::Why(why, tail)) => {
+            Err(LearningError::Interrupted) => None,
+            Err(LearningError::Why(why, tail)) => {
                 // It was given the values of variables, and may have repeated them.
                 let texts = command.iter().chain(env.iter().map(|(_, value)| value));
-                let values = texts.flat_map(Text::variables).filter_map(&look);
+                let values = texts.flat_map(ImportText::variables).filter_map(&look);
                 let values = values.filter(|value| value.len() >= LEAST_HIDDEN);
                 let tail = values.fold(tail, |tail, value| tail.replace(&value, "[secret]"));
                 Some(guessed(&why, tail))
@@ -147,16 +147,16 @@ impl Import<'_> {
 }
 
 /// A server's texts with everything filled in.
-struct Filled {
+struct FilledCommand {
     command: Vec<String>,
     env: Vec<(String, String)>,
 }
 
-impl Filled {
+impl FilledCommand {
     /// The error is the name of a variable that is not set.
     fn of(
-        command: &[Text],
-        env: &[(String, Text)],
+        command: &[ImportText],
+        env: &[(String, ImportText)],
         look: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let command: Result<Vec<String>, &str> =

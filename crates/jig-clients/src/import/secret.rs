@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::filled_text::{Part, Text, as_variable, is_variable};
+use super::filled_text::{ImportText, ImportTextPart, as_variable, is_variable};
 
 /// The variables that take the place of secrets, for all servers of an import.
 #[derive(Debug, Default)]
-pub struct Secrets {
+pub struct SecretVariables {
     /// By name: the value for which a variable stands.
     given: BTreeMap<String, String>,
 }
@@ -23,7 +23,7 @@ pub struct Export {
     pub from: String,
 }
 
-impl Secrets {
+impl SecretVariables {
     /// A variable for a secret: of this name, unless that stands for another one already.
     fn variable(&mut self, wanted: &str, server: &str, value: &str) -> String {
         let mut name = wanted.to_owned();
@@ -61,18 +61,18 @@ impl Secrets {
 }
 
 /// What is looked through for secrets: one server.
-pub struct Search<'a> {
+pub struct SecretSearch<'a> {
     /// The secrets that were found so far.
-    pub secrets: &'a mut Secrets,
+    pub secrets: &'a mut SecretVariables,
     /// The name of the server.
     pub server: &'a str,
     /// Gets the variables that a person has to set.
     pub exports: &'a mut Vec<Export>,
 }
 
-impl Search<'_> {
+impl SecretSearch<'_> {
     /// The value of a variable of the environment.
-    pub fn variable(&mut self, name: &str, text: Text) -> Text {
+    pub fn variable(&mut self, name: &str, text: ImportText) -> ImportText {
         let wanted = match is_variable(name) {
             true => name.to_owned(),
             false => as_variable(name),
@@ -86,7 +86,7 @@ impl Search<'_> {
     }
 
     /// The value of a header. The scheme before credentials stays.
-    pub fn header(&mut self, name: &str, text: Text) -> Text {
+    pub fn header(&mut self, name: &str, text: ImportText) -> ImportText {
         let from = format!("the header `{name}`");
         let wanted = match name.eq_ignore_ascii_case("authorization") {
             true => self.own("TOKEN"),
@@ -101,14 +101,14 @@ impl Search<'_> {
         let split = value.split_once(' ');
         if let Some((scheme, value)) = split.filter(|(scheme, _)| is_scheme(scheme)) {
             let secret = self.replaced(&wanted, value.trim_start(), from);
-            let scheme = Part::Plain(format!("{scheme} "));
-            return Text::of([&[scheme], secret.parts()].concat());
+            let scheme = ImportTextPart::Plain(format!("{scheme} "));
+            return ImportText::of([&[scheme], secret.parts()].concat());
         }
         self.replaced(&wanted, value, from)
     }
 
     /// The words of a command. A flag says what its value is.
-    pub fn words(&mut self, words: Vec<Text>) -> Vec<Text> {
+    pub fn words(&mut self, words: Vec<ImportText>) -> Vec<ImportText> {
         let mut flag: Option<String> = None;
         let words = words.into_iter().map(|word| {
             let before = flag.take();
@@ -125,8 +125,8 @@ impl Search<'_> {
                 }
                 let secret =
                     self.replaced(&self.own(label), value, format!("the argument `{name}`"));
-                let name = Part::Plain(format!("{name}="));
-                return Text::of([&[name], secret.parts()].concat());
+                let name = ImportTextPart::Plain(format!("{name}="));
+                return ImportText::of([&[name], secret.parts()].concat());
             }
             if plain.starts_with('-') && plain.len() > 1 {
                 flag = Some(plain.trim_start_matches('-').to_owned());
@@ -149,7 +149,7 @@ impl Search<'_> {
     }
 
     /// An address: what its query or its path holds.
-    pub fn address(&mut self, text: Text) -> Text {
+    pub fn address(&mut self, text: ImportText) -> ImportText {
         let Some(plain) = text.as_plain().map(str::to_owned) else {
             return text;
         };
@@ -157,10 +157,10 @@ impl Search<'_> {
         let (base, query) = cut(rest, '?');
         let mut parts = Vec::new();
         let from = base.find("://").map_or(0, |at| at + 3);
-        parts.push(Part::Plain(base[..from].to_owned()));
+        parts.push(ImportTextPart::Plain(base[..from].to_owned()));
         for (index, segment) in base[from..].split('/').enumerate() {
             if index > 0 {
-                parts.push(Part::Plain("/".to_owned()));
+                parts.push(ImportTextPart::Plain("/".to_owned()));
             }
             match index > 0 && is_random(segment) {
                 true => {
@@ -171,43 +171,45 @@ impl Search<'_> {
                     );
                     parts.extend_from_slice(secret.parts());
                 }
-                false => parts.push(Part::Plain(segment.to_owned())),
+                false => parts.push(ImportTextPart::Plain(segment.to_owned())),
             }
         }
         for (index, pair) in query.split('&').enumerate() {
             if !query.is_empty() {
-                parts.push(Part::Plain(if index == 0 { "?" } else { "&" }.to_owned()));
+                parts.push(ImportTextPart::Plain(
+                    if index == 0 { "?" } else { "&" }.to_owned(),
+                ));
             }
             let (name, value) = cut(pair, '=');
             match is_secret(name, value) {
                 true => {
-                    parts.push(Part::Plain(format!("{name}=")));
+                    parts.push(ImportTextPart::Plain(format!("{name}=")));
                     let from = format!("`{name}` in its `url`");
                     let secret = self.replaced(&self.own(name), value, from);
                     parts.extend_from_slice(secret.parts());
                 }
-                false => parts.push(Part::Plain(pair.to_owned())),
+                false => parts.push(ImportTextPart::Plain(pair.to_owned())),
             }
         }
         if !fragment.is_empty() {
-            parts.push(Part::Plain(format!("#{fragment}")));
+            parts.push(ImportTextPart::Plain(format!("#{fragment}")));
         }
-        Text::of(parts)
+        ImportText::of(parts)
     }
 
     /// A text that holds variables, and may hold a secret beside them.
-    fn beside(&mut self, text: Text, wanted: &str, from: &str) -> Text {
+    fn beside(&mut self, text: ImportText, wanted: &str, from: &str) -> ImportText {
         let mut parts = Vec::new();
         for part in text.parts() {
             match part {
-                Part::Plain(plain) if plain.split([' ', '=', ',', ';']).any(is_value) => {
+                ImportTextPart::Plain(plain) if plain.split([' ', '=', ',', ';']).any(is_value) => {
                     let secret = self.replaced(wanted, plain, from.to_owned());
                     parts.extend_from_slice(secret.parts());
                 }
                 part => parts.push(part.clone()),
             }
         }
-        Text::of(parts)
+        ImportText::of(parts)
     }
 
     /// The name of a variable that belongs to this server.
@@ -215,13 +217,13 @@ impl Search<'_> {
         format!("{}_{}", as_variable(self.server), as_variable(name))
     }
 
-    fn replaced(&mut self, wanted: &str, value: &str, from: String) -> Text {
+    fn replaced(&mut self, wanted: &str, value: &str, from: String) -> ImportText {
         let variable = self.secrets.variable(wanted, self.server, value);
         self.exports.push(Export {
             variable: variable.clone(),
             from,
         });
-        Text::variable(&variable, Some(value))
+        ImportText::variable(&variable, Some(value))
     }
 }
 

@@ -1,20 +1,20 @@
 //! The entry of a server, as TOML, at the end of a file.
 
 use jig_config::{AddedSystem, Additions};
-use jig_policy::{Capabilities, Capability, toml_string};
+use jig_policy::{Capability, FileCapabilities, toml_string};
 use jig_proto::visible_line;
 use serde_json::{Map, Value as Json};
 
-use super::imported_server::{Imported, Reach};
+use super::imported_server::{EntryReach, ImportedServer};
 
 /// A server's entry.
-pub fn of(server: &Imported, access: &Additions) -> String {
+pub fn of(server: &ImportedServer, access: &Additions) -> String {
     let key = format!("mcp.servers.{}", server.name);
-    let mut block = Block::default();
+    let mut block = TomlBlock::default();
     block.comment("", &format!("from `{}`", server.from));
     block.line(&format!("[{key}]"));
     match &server.reach {
-        Reach::Program { command, .. } => {
+        EntryReach::Program { command, .. } => {
             let words: Vec<String> = command.iter().map(|word| word.written()).collect();
             match &words[..] {
                 // A text alone is split at its spaces.
@@ -30,7 +30,7 @@ pub fn of(server: &Imported, access: &Additions) -> String {
                 [] => {}
             }
         }
-        Reach::Remote { url, .. } => block.pair("url", &toml_string(&url.written())),
+        EntryReach::Remote { url, .. } => block.pair("url", &toml_string(&url.written())),
     }
     if !server.enable {
         block.pair("enable", "false");
@@ -46,8 +46,8 @@ pub fn of(server: &Imported, access: &Additions) -> String {
         }
     }
     let (table, pairs) = match &server.reach {
-        Reach::Program { env, .. } => ("env", env),
-        Reach::Remote { headers, .. } => ("headers", headers),
+        EntryReach::Program { env, .. } => ("env", env),
+        EntryReach::Remote { headers, .. } => ("headers", headers),
     };
     if !pairs.is_empty() {
         block.line(&format!("\n[{key}.{table}]"));
@@ -57,7 +57,7 @@ pub fn of(server: &Imported, access: &Additions) -> String {
     }
     block.sandbox(&key, access);
     block.rules(&key, access);
-    if let Reach::Program { passed, .. } = &server.reach {
+    if let EntryReach::Program { passed, .. } = &server.reach {
         for name in passed {
             block.line(&format!("\n[[{key}.access.env]]"));
             block.pair("name", &toml_string(name));
@@ -101,11 +101,11 @@ pub fn appended(text: &str, blocks: &[String]) -> Option<String> {
 }
 
 #[derive(Default)]
-struct Block {
+struct TomlBlock {
     text: String,
 }
 
-impl Block {
+impl TomlBlock {
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
@@ -193,11 +193,11 @@ fn system(added: &AddedSystem) -> String {
 }
 
 /// The keys by which capabilities are granted.
-fn granted(capabilities: Capabilities) -> Vec<&'static str> {
-    let writes = capabilities.covers(Capabilities::WRITE);
+fn granted(capabilities: FileCapabilities) -> Vec<&'static str> {
+    let writes = capabilities.covers(FileCapabilities::WRITE);
     let names = capabilities.iter().filter_map(|one| match one {
         Capability::Create if writes => Some("write"),
-        one if writes && Capabilities::WRITE.has(one) => None,
+        one if writes && FileCapabilities::WRITE.has(one) => None,
         one => Some(one.name()),
     });
     names.collect()

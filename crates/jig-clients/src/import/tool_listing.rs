@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value as Json, json};
 
 /// What the server's output is read from, line by line, on a thread of its own.
-pub(crate) struct Lines {
+pub(crate) struct ServerOutputLines {
     lines: Receiver<Vec<u8>>,
 }
 
-impl Lines {
+impl ServerOutputLines {
     /// Begins to read. The thread ends with the output, which ends with the server.
     pub(crate) fn of(output: impl Read + Send + 'static) -> io::Result<Self> {
         let (sender, lines) = mpsc::sync_channel(4);
@@ -69,11 +69,11 @@ fn read(output: impl Read, sender: &SyncSender<Vec<u8>>) {
 /// Greets a server and asks for its tools. Gives how many there are, or why that is not known.
 pub(crate) fn tools(
     input: PipeWriter,
-    lines: &Lines,
+    lines: &ServerOutputLines,
     limit: Duration,
     is_over: &dyn Fn() -> bool,
 ) -> Result<usize, String> {
-    let mut talk = Talk {
+    let mut talk = ListingClient {
         input,
         lines,
         end: Instant::now() + limit,
@@ -105,16 +105,16 @@ pub(crate) fn tools(
     }
 }
 
-struct Talk<'a> {
+struct ListingClient<'a> {
     input: PipeWriter,
-    lines: &'a Lines,
+    lines: &'a ServerOutputLines,
     end: Instant,
     is_over: &'a dyn Fn() -> bool,
     /// How many of its own requests it got an answer to.
     answered: usize,
 }
 
-impl Talk<'_> {
+impl ListingClient<'_> {
     fn say(&mut self, message: &Json) -> Result<(), String> {
         let line = format!("{message}\n");
         let said = self.input.write_all(line.as_bytes());

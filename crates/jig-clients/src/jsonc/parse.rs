@@ -2,12 +2,12 @@
 
 use serde_json::Value as Json;
 
-use super::{Kind, Member, Node, Tail};
-use crate::entry::Fault;
+use super::{JsoncListEnd, JsoncMember, JsoncNode, JsoncValue};
+use crate::entry::SettingsSyntaxError;
 
 /// The value of a text; `None` if there is nothing but space and comments.
-pub(crate) fn document(text: &str) -> Result<Option<Node>, Fault> {
-    let mut reader = Reader { text, at: 0 };
+pub(crate) fn document(text: &str) -> Result<Option<JsoncNode>, SettingsSyntaxError> {
+    let mut reader = JsoncReader { text, at: 0 };
     if text.starts_with(BOM) {
         reader.at = BOM.len_utf8();
     }
@@ -23,13 +23,13 @@ pub(crate) fn document(text: &str) -> Result<Option<Node>, Fault> {
     }
 }
 
-struct Reader<'a> {
+struct JsoncReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
-    fn value(&mut self, depth: usize) -> Result<Node, Fault> {
+impl JsoncReader<'_> {
+    fn value(&mut self, depth: usize) -> Result<JsoncNode, SettingsSyntaxError> {
         // A reader that calls itself must not be led to the end of its stack.
         if depth > MAX_DEPTH {
             return Err(self.fault("this is nested too deeply"));
@@ -38,17 +38,17 @@ impl Reader<'_> {
         let kind = match self.peek() {
             Some(b'{') => self.object(depth)?,
             Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::Plain(Json::String(self.string()?)),
-            Some(_) => Kind::Plain(self.word()?),
+            Some(b'"') => JsoncValue::Plain(Json::String(self.string()?)),
+            Some(_) => JsoncValue::Plain(self.word()?),
             None => return Err(self.fault("a value was expected before the end of the file")),
         };
-        Ok(Node {
+        Ok(JsoncNode {
             span: start..self.at,
             kind,
         })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Kind, Fault> {
+    fn object(&mut self, depth: usize) -> Result<JsoncValue, SettingsSyntaxError> {
         let mut members = Vec::new();
         let tail = self.items(b'}', |reader| {
             let at = reader.at;
@@ -63,19 +63,19 @@ impl Reader<'_> {
             reader.at += 1;
             reader.skip()?;
             let value = reader.value(depth + 1)?;
-            members.push(Member { key, at, value });
+            members.push(JsoncMember { key, at, value });
             Ok(())
         })?;
-        Ok(Kind::Object(members, tail))
+        Ok(JsoncValue::Object(members, tail))
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, Fault> {
+    fn array(&mut self, depth: usize) -> Result<JsoncValue, SettingsSyntaxError> {
         let mut items = Vec::new();
         let tail = self.items(b']', |reader| {
             items.push(reader.value(depth + 1)?);
             Ok(())
         })?;
-        Ok(Kind::Array(items, tail))
+        Ok(JsoncValue::Array(items, tail))
     }
 
     /// What is between brackets, separated by commas. The reader is at the opening one, and ends after the
@@ -83,10 +83,10 @@ impl Reader<'_> {
     fn items(
         &mut self,
         close: u8,
-        mut item: impl FnMut(&mut Self) -> Result<(), Fault>,
-    ) -> Result<Tail, Fault> {
+        mut item: impl FnMut(&mut Self) -> Result<(), SettingsSyntaxError>,
+    ) -> Result<JsoncListEnd, SettingsSyntaxError> {
         self.at += 1;
-        let mut tail = Tail {
+        let mut tail = JsoncListEnd {
             comma: false,
             end: self.at,
         };
@@ -121,7 +121,7 @@ impl Reader<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Fault> {
+    fn string(&mut self) -> Result<String, SettingsSyntaxError> {
         let start = self.at;
         let mut escaped = false;
         for (offset, byte) in self.text.bytes().enumerate().skip(start + 1) {
@@ -132,8 +132,9 @@ impl Reader<'_> {
                 b'"' => {
                     let literal = &self.text[start..=offset];
                     self.at = offset + 1;
-                    return serde_json::from_str(literal)
-                        .map_err(|_| Fault::at(self.text, start, "this string is not valid"));
+                    return serde_json::from_str(literal).map_err(|_| {
+                        SettingsSyntaxError::at(self.text, start, "this string is not valid")
+                    });
                 }
                 _ => {}
             }
@@ -142,7 +143,7 @@ impl Reader<'_> {
     }
 
     /// A number, or one of the words of JSON.
-    fn word(&mut self) -> Result<Json, Fault> {
+    fn word(&mut self) -> Result<Json, SettingsSyntaxError> {
         let rest = &self.text[self.at..];
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -156,7 +157,7 @@ impl Reader<'_> {
     }
 
     /// Goes over space and comments. Gives the end of the last comment.
-    fn skip(&mut self) -> Result<Option<usize>, Fault> {
+    fn skip(&mut self) -> Result<Option<usize>, SettingsSyntaxError> {
         let mut comment = None;
         loop {
             let rest = &self.text[self.at..];
@@ -183,8 +184,8 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn fault(&self, what: &str) -> Fault {
-        Fault::at(self.text, self.at, what)
+    fn fault(&self, what: &str) -> SettingsSyntaxError {
+        SettingsSyntaxError::at(self.text, self.at, what)
     }
 }
 

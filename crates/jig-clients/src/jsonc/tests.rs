@@ -11,7 +11,7 @@ fn entry() -> Json {
     json!({ "command": "jig", "args": ["mcp"] })
 }
 
-fn set(text: &str) -> Result<String, Fault> {
+fn set(text: &str) -> Result<String, SettingsSyntaxError> {
     let splices = Document::parse(text)?.set(PATH, &entry())?;
     Ok(apply(text, &splices))
 }

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 
-fn entry() -> Entry {
-    Entry {
+fn entry() -> ServerEntry {
+    ServerEntry {
         name: "jig".to_owned(),
         value: json!({ "command": "jig", "args": ["mcp"], "tool_timeout_sec": 900 }),
         input: None,
@@ -24,7 +24,10 @@ fn check(before: &str, after: &str) {
     }
     expected["mcp_servers"]["jig"] = entry().value;
     assert_eq!(value(after), Some(expected));
-    assert_eq!(find(after, "mcp_servers", &entry()), Ok(Found::Same));
+    assert_eq!(
+        find(after, "mcp_servers", &entry()),
+        Ok(ExistingEntry::Same)
+    );
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn an_inline_table_is_continued_in_place() {
 fn an_entry_is_replaced_where_it_stands() {
     let before = "# first\n[mcp_servers.jig] # old\nurl = \"x\"\n\n# second\n[other]\na = 1\n";
     let found = find(before, "mcp_servers", &entry()).unwrap();
-    let Found::Other(shown) = found else {
+    let ExistingEntry::Other(shown) = found else {
         panic!("{found:?}");
     };
     assert!(shown.contains("url = \"x\""), "{shown}");
@@ -75,10 +78,13 @@ fn an_entry_is_replaced_where_it_stands() {
 #[test]
 fn what_somebody_added_to_the_entry_is_theirs() {
     let text = format!("{TABLE}startup_timeout_sec = 20\n");
-    assert_eq!(find(&text, "mcp_servers", &entry()), Ok(Found::Same));
+    assert_eq!(
+        find(&text, "mcp_servers", &entry()),
+        Ok(ExistingEntry::Same)
+    );
     assert_eq!(
         find("[mcp_servers]\n", "mcp_servers", &entry()),
-        Ok(Found::Missing)
+        Ok(ExistingEntry::Missing)
     );
 }
 

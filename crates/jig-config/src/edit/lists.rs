@@ -1,12 +1,12 @@
-//! [`List`]: a list of tables or values, in either of the ways in which TOML writes one.
+//! [`TomlList`]: a list of tables or values, in either of the ways in which TOML writes one.
 
 use jig_proto::visible_line;
 use toml_edit::{Array, ArrayOfTables, InlineTable, Item, RawString, Table, TableLike, Value};
 
-use super::{EditError, Place};
+use super::{EditError, EditTable};
 
 /// A list.
-pub(super) enum List<'a> {
+pub(super) enum TomlList<'a> {
     /// `[[key]]`, again and again.
     Tables(&'a mut ArrayOfTables),
     /// `key = […]`
@@ -15,7 +15,7 @@ pub(super) enum List<'a> {
 
 /// How a list is written where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+pub(super) enum ListStyle {
     /// Each item as a table with a header, where there can be one.
     AsTables,
     /// Between brackets, one item on a line.
@@ -24,14 +24,14 @@ pub(super) enum Written {
     OnOne,
 }
 
-impl<'a> Place<'a> {
+impl<'a> EditTable<'a> {
     /// The list below a key, made if there is none.
-    pub(super) fn list(self, key: &str, written: Written) -> Result<List<'a>, EditError> {
+    pub(super) fn list(self, key: &str, written: ListStyle) -> Result<TomlList<'a>, EditError> {
         let shape = || EditError::Shape(key.to_owned());
         if !self.table.contains_key(key) {
             let item = match written {
-                Written::AsTables if !self.is_closed => Item::ArrayOfTables(ArrayOfTables::new()),
-                Written::OnLines if !self.is_closed => {
+                ListStyle::AsTables if !self.is_closed => Item::ArrayOfTables(ArrayOfTables::new()),
+                ListStyle::OnLines if !self.is_closed => {
                     let mut array = Array::new();
                     array.set_trailing("\n");
                     array.set_trailing_comma(true);
@@ -51,21 +51,21 @@ impl<'a> Place<'a> {
             false => item,
         };
         match item {
-            Item::ArrayOfTables(tables) => Ok(List::Tables(tables)),
-            Item::Value(Value::Array(array)) => Ok(List::Values(array)),
+            Item::ArrayOfTables(tables) => Ok(TomlList::Tables(tables)),
+            Item::Value(Value::Array(array)) => Ok(TomlList::Values(array)),
             _ => Err(shape()),
         }
     }
 }
 
-impl List<'_> {
+impl TomlList<'_> {
     /// The last item that is a table and of this kind.
     pub(super) fn last_where(
         &mut self,
         wanted: impl Fn(&dyn TableLike) -> bool,
     ) -> Option<&mut dyn TableLike> {
         match self {
-            List::Tables(tables) => {
+            TomlList::Tables(tables) => {
                 let mut found = None;
                 for table in tables.iter_mut() {
                     if wanted(table) {
@@ -74,7 +74,7 @@ impl List<'_> {
                 }
                 found
             }
-            List::Values(array) => {
+            TomlList::Values(array) => {
                 let mut found = None;
                 for value in array.iter_mut() {
                     if let Value::InlineTable(table) = value
@@ -91,7 +91,7 @@ impl List<'_> {
     /// Adds a table at the end, with a comment above it where there is a line for one.
     pub(super) fn push(&mut self, pairs: Vec<(&str, Value)>, comment: &[String]) {
         match self {
-            List::Tables(tables) => {
+            TomlList::Tables(tables) => {
                 let mut table = Table::new();
                 for (key, value) in pairs {
                     table.insert(key, Item::Value(value));
@@ -101,7 +101,7 @@ impl List<'_> {
                     .set_prefix(format!("\n{}", lines(comment, "")));
                 tables.push(table);
             }
-            List::Values(array) => {
+            TomlList::Values(array) => {
                 let table: InlineTable = pairs.into_iter().collect();
                 push_value(array, Value::InlineTable(table), comment);
             }

@@ -1,18 +1,18 @@
 //! What is added to the rules and the sandbox of a tool.
 
-use jig_policy::{Capabilities, Capability};
+use jig_policy::{Capability, FileCapabilities};
 use jig_proto::ProjectPath;
 use toml_edit::{InlineTable, Item, TableLike, Value};
 
-use super::lists::{List, Written, push_value};
-use super::{AddedFs, AddedNet, AddedSystem, EditError, Place, string};
+use super::lists::{ListStyle, TomlList, push_value};
+use super::{AddedFs, AddedNet, AddedSystem, EditError, EditTable, string};
 use crate::model::Preset;
 use crate::policy::is_of_home;
 
 /// Adds rules on files.
-pub(super) fn add_fs(mut access: Place<'_>, rules: &[AddedFs]) -> Result<(), EditError> {
+pub(super) fn add_fs(mut access: EditTable<'_>, rules: &[AddedFs]) -> Result<(), EditError> {
     for rule in rules {
-        let mut list = access.again().list("fs", Written::AsTables)?;
+        let mut list = access.again().list("fs", ListStyle::AsTables)?;
         let wanted = normal(&rule.path);
         // Of several rules on one path the last decides.
         let same = |table: &dyn TableLike| text(table, "path").map(normal) == Some(wanted.clone());
@@ -35,9 +35,9 @@ pub(super) fn add_fs(mut access: Place<'_>, rules: &[AddedFs]) -> Result<(), Edi
 }
 
 /// Adds rules that let hosts be reached.
-pub(super) fn add_net(mut access: Place<'_>, rules: &[AddedNet]) -> Result<(), EditError> {
+pub(super) fn add_net(mut access: EditTable<'_>, rules: &[AddedNet]) -> Result<(), EditError> {
     for rule in rules {
-        let mut list = access.again().list("net", Written::AsTables)?;
+        let mut list = access.again().list("net", ListStyle::AsTables)?;
         let same = |table: &dyn TableLike| {
             let port = table.get("port").and_then(Item::as_integer);
             text(table, "host") == Some(rule.host.as_str())
@@ -61,9 +61,9 @@ pub(super) fn add_net(mut access: Place<'_>, rules: &[AddedNet]) -> Result<(), E
 }
 
 /// Adds toolchains.
-pub(super) fn add_presets(mut sandbox: Place<'_>, presets: &[Preset]) -> Result<(), EditError> {
+pub(super) fn add_presets(mut sandbox: EditTable<'_>, presets: &[Preset]) -> Result<(), EditError> {
     for preset in presets {
-        let List::Values(array) = sandbox.again().list("presets", Written::OnOne)? else {
+        let TomlList::Values(array) = sandbox.again().list("presets", ListStyle::OnOne)? else {
             return Err(EditError::Shape("presets".to_owned()));
         };
         let is_there = array
@@ -77,10 +77,13 @@ pub(super) fn add_presets(mut sandbox: Place<'_>, presets: &[Preset]) -> Result<
 }
 
 /// Adds paths outside the workspace.
-pub(super) fn add_system(mut sandbox: Place<'_>, paths: &[AddedSystem]) -> Result<(), EditError> {
+pub(super) fn add_system(
+    mut sandbox: EditTable<'_>,
+    paths: &[AddedSystem],
+) -> Result<(), EditError> {
     for added in paths {
-        let mut list = sandbox.again().list("system", Written::OnLines)?;
-        if let List::Values(array) = &mut list
+        let mut list = sandbox.again().list("system", ListStyle::OnLines)?;
+        if let TomlList::Values(array) = &mut list
             && let Some(bare) = array.iter_mut().find(|value| {
                 let bare = value.as_str();
                 bare.is_some_and(|bare| trimmed(bare) == trimmed(&added.path))
@@ -102,7 +105,7 @@ pub(super) fn add_system(mut sandbox: Place<'_>, paths: &[AddedSystem]) -> Resul
             continue;
         }
         match &mut list {
-            List::Values(array) if !added.write && !added.execute => {
+            TomlList::Values(array) if !added.write && !added.execute => {
                 push_value(array, string(&added.path), &added.comment);
             }
             list => list.push(pairs(added), &added.comment),
@@ -130,15 +133,17 @@ fn pairs(added: &AddedSystem) -> Vec<(&'static str, Value)> {
 }
 
 /// Grants more by a rule that there is.
-fn widen(table: &mut dyn TableLike, more: Capabilities) {
+fn widen(table: &mut dyn TableLike, more: FileCapabilities) {
     let write = flag(table, "write");
     let says = |one: Capability| table.get(one.name()).and_then(Item::as_bool);
-    let has = |one: Capability| says(one).unwrap_or(write && Capabilities::WRITE.has(one));
-    let missing: Capabilities = more.iter().filter(|one| !has(*one)).collect();
-    let is_silent = Capabilities::WRITE.iter().all(|one| says(one).is_none());
-    if is_silent && missing.covers(Capabilities::WRITE) {
+    let has = |one: Capability| says(one).unwrap_or(write && FileCapabilities::WRITE.has(one));
+    let missing: FileCapabilities = more.iter().filter(|one| !has(*one)).collect();
+    let is_silent = FileCapabilities::WRITE
+        .iter()
+        .all(|one| says(one).is_none());
+    if is_silent && missing.covers(FileCapabilities::WRITE) {
         set(table, "write");
-        for one in (missing - Capabilities::WRITE).iter() {
+        for one in (missing - FileCapabilities::WRITE).iter() {
             set(table, one.name());
         }
     } else {
@@ -168,12 +173,12 @@ fn set(table: &mut dyn TableLike, key: &str) {
 }
 
 /// The keys that a rule grants capabilities by.
-fn keys(granted: Capabilities) -> Vec<&'static str> {
+fn keys(granted: FileCapabilities) -> Vec<&'static str> {
     let mut keys = Vec::new();
     for one in granted.iter() {
         match one {
-            Capability::Create if granted.covers(Capabilities::WRITE) => keys.push("write"),
-            one if granted.covers(Capabilities::WRITE) && Capabilities::WRITE.has(one) => {}
+            Capability::Create if granted.covers(FileCapabilities::WRITE) => keys.push("write"),
+            one if granted.covers(FileCapabilities::WRITE) && FileCapabilities::WRITE.has(one) => {}
             one => keys.push(one.name()),
         }
     }

@@ -6,14 +6,14 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use camino::Utf8Path;
-use jig_policy::{Access, Capabilities, Capability, FsRule, Policy, Workspace};
+use jig_policy::{Capability, DeclaredAccess, DeclaredFsRule, FileCapabilities, Policy, Workspace};
 use jig_proto::ProjectPath;
 use proptest::prelude::*;
 
 use super::*;
 use crate::load;
 
-fn fs(path: &str, capabilities: impl Into<Capabilities>, comment: &[&str]) -> AddedFs {
+fn fs(path: &str, capabilities: impl Into<FileCapabilities>, comment: &[&str]) -> AddedFs {
     AddedFs {
         path: path.to_owned(),
         capabilities: capabilities.into(),
@@ -39,7 +39,7 @@ fn of_fs(rules: Vec<AddedFs>) -> Additions {
 
 /// Adds to the tool `t`; the result must be `after`, must load, and adding once more must change nothing.
 fn check(before: &str, additions: &Additions, after: &str) {
-    let mut edit = Edit::new(Some(before)).unwrap();
+    let mut edit = ConfigEdit::new(Some(before)).unwrap();
     edit.add("t", additions).unwrap();
     assert_eq!(edit.to_string(), after, "from:\n{before}");
     let folder = tempfile::tempdir().unwrap();
@@ -48,12 +48,12 @@ fn check(before: &str, additions: &Additions, after: &str) {
     if let Err(errors) = edit.check(&sources, &root.join("jig.toml")) {
         panic!("{}\n{after}", errors.render(false));
     }
-    let mut again = Edit::new(Some(after)).unwrap();
+    let mut again = ConfigEdit::new(Some(after)).unwrap();
     again.add("t", additions).unwrap();
     assert!(!again.is_changed(), "{again}");
 }
 
-const READ: Capabilities = Capabilities::just(Capability::Read);
+const READ: FileCapabilities = FileCapabilities::just(Capability::Read);
 
 /// What is added is a path of the workspace, and there a rule on `~/x` is refused.
 #[test]
@@ -72,7 +72,7 @@ fn a_new_tool_is_declared() {
         command: Some(vec!["cargo".to_owned(), "test".to_owned()]),
         fs: vec![
             fs("src", READ, &["read by cargo", "and rustc"]),
-            fs("target", Capabilities::ALL, &[]),
+            fs("target", FileCapabilities::ALL, &[]),
         ],
         net: vec![AddedNet {
             host: "example.com".to_owned(),
@@ -142,7 +142,7 @@ fn words_that_a_shell_would_split_are_kept_apart() {
         command: Some(vec!["echo".to_owned(), "{{ tool }}".to_owned()]),
         ..Additions::default()
     };
-    let mut edit = Edit::new(None).unwrap();
+    let mut edit = ConfigEdit::new(None).unwrap();
     let error = edit.add("t", &template).unwrap_err();
     assert!(matches!(error, EditError::Template(_)), "{error}");
 }
@@ -171,7 +171,11 @@ source = "local"
 # end
 "#,
         &of_fs(vec![
-            fs("src", Capabilities::WRITE, &["ignored: the rule is there"]),
+            fs(
+                "src",
+                FileCapabilities::WRITE,
+                &["ignored: the rule is there"],
+            ),
             fs("out", Capability::Create, &["new"]),
         ]),
         r#"# top
@@ -271,24 +275,27 @@ fn what_is_no_configuration_is_refused() {
         "[tools.t]\naccess = []",
         "[tools.t]\naccess.fs = 1",
     ] {
-        let mut edit = Edit::new(Some(text)).unwrap();
+        let mut edit = ConfigEdit::new(Some(text)).unwrap();
         let error = edit.add("t", &additions).unwrap_err();
         assert!(matches!(error, EditError::Shape(_)), "{text}: {error}");
     }
-    assert!(matches!(Edit::new(Some("[")), Err(EditError::Syntax(_))));
+    assert!(matches!(
+        ConfigEdit::new(Some("[")),
+        Err(EditError::Syntax(_))
+    ));
 }
 
 /// A program's name is what the program says: it must not become a line of configuration.
 #[test]
 fn a_comment_stays_a_comment() {
     let rule = fs("a", READ, &["x\n[tools.evil]\r\u{1b}[0m"]);
-    let mut edit = Edit::new(None).unwrap();
+    let mut edit = ConfigEdit::new(None).unwrap();
     edit.add("t", &of_fs(vec![rule])).unwrap();
     let text = edit.to_string();
     assert!(!text.contains("\n[tools.evil]"), "{text}");
     assert!(!text.contains('\u{1b}'), "{text}");
     // Nor does a path go on over several lines.
-    let mut edit = Edit::new(None).unwrap();
+    let mut edit = ConfigEdit::new(None).unwrap();
     edit.add("t", &of_fs(vec![fs("a\n[tools.evil]\nb", READ, &[])]))
         .unwrap();
     assert!(
@@ -301,7 +308,7 @@ fn a_comment_stays_a_comment() {
 fn a_file_is_replaced_whole_and_keeps_its_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = Utf8Path::from_path(folder.path()).unwrap().join("jig.toml");
-    let mut edit = Edit::new(None).unwrap();
+    let mut edit = ConfigEdit::new(None).unwrap();
     edit.add("t", &of_fs(vec![fs("a", READ, &[])])).unwrap();
     edit.save(&path).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), edit.to_string());
@@ -310,7 +317,7 @@ fn a_file_is_replaced_whole_and_keeps_its_mode() {
 
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
-    let mut edit = Edit::new(Some(&text)).unwrap();
+    let mut edit = ConfigEdit::new(Some(&text)).unwrap();
     edit.add("t", &of_fs(vec![fs("b", READ, &[])])).unwrap();
     edit.save(&path).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), edit.to_string());
@@ -332,7 +339,7 @@ fn a_link_is_not_written_through() {
     let (link, real) = (folder.join("jig.toml"), folder.join("real.toml"));
     std::fs::write(&real, "").unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    let edit = Edit::new(Some("")).unwrap();
+    let edit = ConfigEdit::new(Some("")).unwrap();
     assert!(matches!(edit.save(&link), Err(SaveError::Link(_))));
     assert!(link.is_symlink());
     std::fs::remove_file(&link).unwrap();
@@ -340,19 +347,19 @@ fn a_link_is_not_written_through() {
     assert!(matches!(edit.save(&link), Err(SaveError::NotAFile(_))));
 }
 
-fn capabilities() -> impl Strategy<Value = Capabilities> {
+fn capabilities() -> impl Strategy<Value = FileCapabilities> {
     proptest::collection::vec(proptest::sample::select(Capability::ALL.to_vec()), 0..4)
         .prop_map(|all| all.into_iter().collect())
 }
 
-fn rules() -> impl Strategy<Value = Vec<(String, Capabilities)>> {
+fn rules() -> impl Strategy<Value = Vec<(String, FileCapabilities)>> {
     let paths = [".", "a", "b", "a/b", "a/b/c"].map(str::to_owned).to_vec();
     proptest::collection::vec((proptest::sample::select(paths), capabilities()), 0..5)
 }
 
 /// The rules of the tool `t`, once as tables, once between brackets.
-fn written(rules: &[(String, Capabilities)], as_tables: bool) -> String {
-    let flags = |granted: &Capabilities| -> Vec<String> {
+fn written(rules: &[(String, FileCapabilities)], as_tables: bool) -> String {
+    let flags = |granted: &FileCapabilities| -> Vec<String> {
         let all = Capability::ALL.into_iter();
         all.map(|one| format!("{one} = {}", granted.has(one)))
             .collect()
@@ -381,7 +388,7 @@ proptest! {
     #[test]
     fn editing_adds_and_takes_nothing(old in rules(), new in rules(), as_tables: bool) {
         let text = written(&old, as_tables);
-        let mut edit = Edit::new(Some(&text)).unwrap();
+        let mut edit = ConfigEdit::new(Some(&text)).unwrap();
         edit.add("t", &of_fs(new.iter().map(|(path, granted)| fs(path, *granted, &["c"])).collect()))
             .unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -404,7 +411,7 @@ proptest! {
         // The text is what a file would be.
         std::fs::write(root.join("jig.toml"), edit.to_string()).unwrap();
         let from_disk = load(&Sources::new(root)).unwrap();
-        let strip = |rules: &[FsRule]| -> Vec<(String, Capabilities)> {
+        let strip = |rules: &[DeclaredFsRule]| -> Vec<(String, FileCapabilities)> {
             rules.iter().map(|rule| (rule.path.clone(), rule.capabilities)).collect()
         };
         prop_assert_eq!(strip(&from_disk.config.tool("t").unwrap().access.fs), strip(rules));
@@ -416,12 +423,12 @@ proptest! {
 fn what_was_added_is_granted() {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap();
-    let mut edit = Edit::new(None).unwrap();
+    let mut edit = ConfigEdit::new(None).unwrap();
     let additions = Additions {
         command: Some(vec!["true".to_owned()]),
         ..of_fs(vec![
             fs("a", READ, &[]),
-            fs("a/b", Capabilities::WRITE, &[]),
+            fs("a/b", FileCapabilities::WRITE, &[]),
         ])
     };
     edit.add("t", &additions).unwrap();
@@ -433,7 +440,7 @@ fn what_was_added_is_granted() {
     let policy: Policy = loaded.config.policy(tool, &workspace).unwrap();
     let granted = |path: &str| policy.granted(&ProjectPath::normalize(path).unwrap());
     assert_eq!(granted("a/x"), READ);
-    assert_eq!(granted("a/b/x"), Capabilities::WRITE);
-    assert_eq!(granted("c"), Capabilities::NONE);
-    assert_ne!(tool.access, Access::default());
+    assert_eq!(granted("a/b/x"), FileCapabilities::WRITE);
+    assert_eq!(granted("c"), FileCapabilities::NONE);
+    assert_ne!(tool.access, DeclaredAccess::default());
 }

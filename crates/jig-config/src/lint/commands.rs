@@ -3,12 +3,12 @@
 use camino::Utf8PathBuf;
 use jig_proto::{Hint, hint};
 
-use crate::loading::files::{self, Found};
-use crate::model::{Config, Input, Runtime, Syntax, Tool, is_template, shell_syntax};
+use crate::loading::files::{self, ConfigPathKind};
+use crate::model::{Config, Input, RuntimeKind, Syntax, Tool, is_template, shell_syntax};
 use crate::problem::Problem;
 use crate::quoting::{clean, quote};
 use crate::show::basic_string;
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 impl Config {
     /// What to do about a tool whose program could not be started, as far as its file tells.
@@ -18,7 +18,8 @@ impl Config {
             return Some(mistake.help);
         }
         let is_name = !command.program.contains('/') && !is_template(&command.program);
-        let in_workspace = files::found(&self.workspace.join(&command.program)) == Found::File;
+        let in_workspace =
+            files::found(&self.workspace.join(&command.program)) == ConfigPathKind::File;
         match (is_name && !command.shell, in_workspace) {
             (true, true) => Some(hint!(
                 "for the file of the workspace write `./{}` in `command`",
@@ -96,10 +97,10 @@ fn lint(config: &Config, tool: &Tool, search_path: &[Utf8PathBuf], warnings: &mu
         );
         warnings.push(warn(message, help));
     }
-    let is_told = tool.runtime == Runtime::Stdio && tool.input == Input::Argv;
+    let is_told = tool.runtime == RuntimeKind::Stdio && tool.input == Input::Argv;
     // A tool of ours with another command keeps the parameters that ours has.
     let declared = tool.values.get("parameters");
-    let is_told = is_told && !declared.is_some_and(Node::is_built_in);
+    let is_told = is_told && !declared.is_some_and(ConfigNode::is_built_in);
     let unused = command.unused(&tool.parameters);
     if is_told && !unused.is_empty() {
         let names: Vec<String> = unused.iter().map(|name| quote(name)).collect();

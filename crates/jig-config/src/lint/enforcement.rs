@@ -1,9 +1,9 @@
 //! Rules that the runtime of a tool can't hold it to.
 
-use jig_policy::NetRule;
+use jig_policy::DeclaredNetRule;
 use jig_proto::hint;
 
-use crate::model::{Runtime, Tool};
+use crate::model::{RuntimeKind, Tool};
 use crate::origin::Layer;
 use crate::problem::Problem;
 use crate::quoting::quote;
@@ -11,7 +11,7 @@ use crate::quoting::quote;
 pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
     // Whoever wrote rules for all tools did not mean those that only jig declares.
     let is_meant = tool.own_rules || tool.declared_at().layer() != Layer::BuiltIn;
-    if tool.runtime == Runtime::Stdio && is_meant {
+    if tool.runtime == RuntimeKind::Stdio && is_meant {
         paths_under_tls(tool, warnings);
         warnings.extend(programs(tool));
     }
@@ -21,7 +21,8 @@ pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
 /// they are refused. One word for each host is enough.
 fn paths_under_tls(tool: &Tool, warnings: &mut Vec<Problem>) {
     let rules = || tool.access.net.iter().zip(&tool.places.net);
-    let same = |one: &NetRule, other: &NetRule| one.host.eq_ignore_ascii_case(&other.host);
+    let same =
+        |one: &DeclaredNetRule, other: &DeclaredNetRule| one.host.eq_ignore_ascii_case(&other.host);
     for (index, (rule, place)) in rules().enumerate().filter(|(_, (rule, _))| hides(rule)) {
         let earlier = rules().take(index);
         let is_told = earlier
@@ -49,7 +50,7 @@ fn paths_under_tls(tool: &Tool, warnings: &mut Vec<Problem>) {
 }
 
 /// Whether a rule is on a path of what may be TLS.
-fn hides(rule: &NetRule) -> bool {
+fn hides(rule: &DeclaredNetRule) -> bool {
     let plain = |scheme: &String| matches!(scheme.to_ascii_lowercase().as_str(), "http" | "ws");
     let root = |prefix: &String| prefix.bytes().all(|byte| byte == b'/');
     rule.path_prefix

@@ -1,6 +1,6 @@
 //! Rules on files: repeated, redundant, misspelt, or opening what they should not.
 
-use jig_policy::{Capabilities, Capability, FsRule, Guards, ProtectionLevel};
+use jig_policy::{Capability, DeclaredFsRule, FileCapabilities, Guards, ProtectionLevel};
 use jig_proto::{Hint, ProjectPath, hint};
 
 use crate::loading::files;
@@ -10,14 +10,14 @@ use crate::problem::Problem;
 use crate::quoting::{closest, quote};
 
 /// A rule with its path in normal form and its place.
-struct Rule<'a> {
-    rule: &'a FsRule,
+struct LintedRule<'a> {
+    rule: &'a DeclaredFsRule,
     path: ProjectPath,
     place: &'a RulePlace,
 }
 
-impl Rule<'_> {
-    fn grants(&self) -> Capabilities {
+impl LintedRule<'_> {
+    fn grants(&self) -> FileCapabilities {
         self.rule.capabilities
     }
 
@@ -32,7 +32,7 @@ pub(super) fn lint(sources: &Sources, config: &Config, tool: &Tool, warnings: &m
     if tool.access.fs.is_empty() {
         return;
     }
-    let rules: Vec<Rule<'_>> = tool
+    let rules: Vec<LintedRule<'_>> = tool
         .access
         .fs
         .iter()
@@ -41,7 +41,7 @@ pub(super) fn lint(sources: &Sources, config: &Config, tool: &Tool, warnings: &m
             let relative = rule.path.strip_prefix(sources.workspace.as_str());
             let relative = relative.map_or(rule.path.as_str(), |rest| rest.trim_start_matches('/'));
             let path = if relative.is_empty() { "." } else { relative };
-            Some(Rule {
+            Some(LintedRule {
                 rule,
                 path: ProjectPath::normalize(path).ok()?,
                 place,
@@ -65,7 +65,7 @@ pub(super) fn lint(sources: &Sources, config: &Config, tool: &Tool, warnings: &m
     warnings.extend(history(tool, &rules, sources));
 }
 
-fn never_applies(rule: &Rule<'_>, later: &Rule<'_>) -> Problem {
+fn never_applies(rule: &LintedRule<'_>, later: &LintedRule<'_>) -> Problem {
     rule.warn(
         format!(
             "this rule on {} never applies: a later one is on the same path",
@@ -77,8 +77,8 @@ fn never_applies(rule: &Rule<'_>, later: &Rule<'_>) -> Problem {
 }
 
 /// The rule that would decide if this one were not there.
-fn next_broader<'a>(path: &ProjectPath, rules: &'a [Rule<'a>]) -> Option<&'a Rule<'a>> {
-    let above = |rule: &&Rule<'_>| rule.path != *path && path.starts_with(&rule.path);
+fn next_broader<'a>(path: &ProjectPath, rules: &'a [LintedRule<'a>]) -> Option<&'a LintedRule<'a>> {
+    let above = |rule: &&LintedRule<'_>| rule.path != *path && path.starts_with(&rule.path);
     // On equal depth the last one decides, which `max_by_key` returns.
     rules
         .iter()
@@ -86,7 +86,7 @@ fn next_broader<'a>(path: &ProjectPath, rules: &'a [Rule<'a>]) -> Option<&'a Rul
         .max_by_key(|rule| rule.path.depth())
 }
 
-fn redundant(rule: &Rule<'_>, rules: &[Rule<'_>], guards: &Guards) -> Option<Problem> {
+fn redundant(rule: &LintedRule<'_>, rules: &[LintedRule<'_>], guards: &Guards) -> Option<Problem> {
     let broader = next_broader(&rule.path, rules)?;
     // A rule that names what is guarded grants more than the same words on a broader path.
     let guarded = guards.sensitive.find(&rule.path).is_some()
@@ -109,7 +109,7 @@ fn redundant(rule: &Rule<'_>, rules: &[Rule<'_>], guards: &Guards) -> Option<Pro
     Some(problem.and(&broader.place.origin, "the broader rule"))
 }
 
-fn sensitive(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
+fn sensitive(rule: &LintedRule<'_>, guards: &Guards) -> Option<Problem> {
     let found = guards.sensitive.find(&rule.path)?;
     if rule.grants().is_empty() {
         return None;
@@ -125,8 +125,8 @@ fn sensitive(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
     ))
 }
 
-fn protected(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
-    let changes = rule.grants() & Capabilities::WRITE;
+fn protected(rule: &LintedRule<'_>, guards: &Guards) -> Option<Problem> {
+    let changes = rule.grants() & FileCapabilities::WRITE;
     if changes.is_empty() {
         return None;
     }
@@ -159,7 +159,7 @@ fn protected(rule: &Rule<'_>, guards: &Guards) -> Option<Problem> {
 }
 
 /// A path that does not exist may be meant for later; one that is nearly another is a slip.
-fn misspelt(rule: &Rule<'_>, sources: &Sources) -> Option<Problem> {
+fn misspelt(rule: &LintedRule<'_>, sources: &Sources) -> Option<Problem> {
     let full = rule.path.under(&sources.workspace);
     let (parent, name) = (rule.path.parent()?, rule.path.file_name()?);
     if files::exists(&full) {
@@ -181,12 +181,12 @@ fn misspelt(rule: &Rule<'_>, sources: &Sources) -> Option<Problem> {
 }
 
 /// A denied file can often still be read from the history that git keeps.
-fn history(tool: &Tool, rules: &[Rule<'_>], sources: &Sources) -> Option<Problem> {
+fn history(tool: &Tool, rules: &[LintedRule<'_>], sources: &Sources) -> Option<Problem> {
     let git = ProjectPath::normalize(".git").ok()?;
     let hidden = rules.iter().find(|rule| {
         !rule.grants().has(Capability::Read) && !rule.path.is_root() && !rule.path.starts_with(&git)
     })?;
-    let covers = |rule: &&Rule<'_>| git.starts_with(&rule.path);
+    let covers = |rule: &&LintedRule<'_>| git.starts_with(&rule.path);
     let decides = rules
         .iter()
         .filter(covers)

@@ -1,6 +1,6 @@
 //! Rules on hosts and variables: repeated or redundant.
 
-use jig_policy::{EnvRule, NetRule, is_loader_prefix, is_loader_variable};
+use jig_policy::{DeclaredEnvRule, DeclaredNetRule, is_loader_prefix, is_loader_variable};
 use jig_proto::hint;
 
 use crate::model::{RulePlace, Tool};
@@ -13,7 +13,8 @@ pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
 }
 
 fn hosts(tool: &Tool, warnings: &mut Vec<Problem>) {
-    let rules: Vec<(&NetRule, &RulePlace)> = tool.access.net.iter().zip(&tool.places.net).collect();
+    let rules: Vec<(&DeclaredNetRule, &RulePlace)> =
+        tool.access.net.iter().zip(&tool.places.net).collect();
     for (index, (rule, place)) in rules.iter().enumerate() {
         let later = rules[index + 1..]
             .iter()
@@ -39,14 +40,15 @@ fn hosts(tool: &Tool, warnings: &mut Vec<Problem>) {
     }
 }
 
-fn same_target(one: &NetRule, other: &NetRule) -> bool {
+fn same_target(one: &DeclaredNetRule, other: &DeclaredNetRule) -> bool {
     one.host.eq_ignore_ascii_case(&other.host)
         && one.scheme == other.scheme
         && one.port == other.port
 }
 
 fn variables(tool: &Tool, warnings: &mut Vec<Problem>) {
-    let rules: Vec<(&EnvRule, &RulePlace)> = tool.access.env.iter().zip(&tool.places.env).collect();
+    let rules: Vec<(&DeclaredEnvRule, &RulePlace)> =
+        tool.access.env.iter().zip(&tool.places.env).collect();
     for (index, (rule, place)) in rules.iter().enumerate() {
         let later = rules[index + 1..]
             .iter()

@@ -5,7 +5,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::{Hint, hint};
 
-use crate::loading::files::{self, Found};
+use crate::loading::files::{self, ConfigPathKind};
 use crate::model::{Command, is_template, shell_syntax};
 use crate::quoting::{clean, closest, quote};
 
@@ -80,7 +80,7 @@ fn of_name(name: &str, root: &Utf8Path, search_path: &[Utf8PathBuf]) -> Option<P
     {
         return None;
     }
-    let in_workspace = files::found(&root.join(name)) == Found::File;
+    let in_workspace = files::found(&root.join(name)) == ConfigPathKind::File;
     let places: Vec<String> = looked.iter().map(|folder| quote(folder.as_str())).collect();
     let help = match in_workspace {
         true => hint!("for the file of the workspace write `./{}`", clean(name)),
@@ -100,13 +100,13 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
     let shown = quote(written);
     let word = clean(written);
     match files::found(path) {
-        Found::Folder => {
+        ConfigPathKind::Folder => {
             return ProgramMistake::new(
                 format!("{shown} is a folder, not a program"),
                 hint!("name the file in it that is to be run"),
             );
         }
-        Found::Nothing if !files::exists(path) => {
+        ConfigPathKind::Nothing if !files::exists(path) => {
             let folder = path.parent()?;
             let names = files::names_in(folder);
             let name = path.file_name().unwrap_or_default();
@@ -122,8 +122,8 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
             };
             return ProgramMistake::new(format!("there is no program {shown}"), help);
         }
-        Found::Nothing => return None,
-        Found::File => {}
+        ConfigPathKind::Nothing => return None,
+        ConfigPathKind::File => {}
     }
     let head = files::head(path, LONGEST_LINE).unwrap_or_default();
     if !files::is_program(path) {
@@ -152,7 +152,7 @@ fn of_file(written: &str, path: &Utf8Path) -> Option<ProgramMistake> {
     }
     let line = String::from_utf8_lossy(line);
     let interpreter = line.split_ascii_whitespace().next().unwrap_or_default();
-    let is_there = files::found(Utf8Path::new(interpreter)) == Found::File;
+    let is_there = files::found(Utf8Path::new(interpreter)) == ConfigPathKind::File;
     match interpreter.starts_with('/') && is_there {
         true => None,
         false => ProgramMistake::new(

@@ -15,24 +15,24 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::{Hint, ProjectPath, hint};
 
-use crate::jp_keys::{self, Ignored};
+use crate::jp_keys::{self, IgnoredKey};
 use crate::loading::files;
 use crate::loading::parse::parse;
 use crate::loading::sources::Sources;
 use crate::model::{ConfigFile, ConfigFolder, check_llm, shown_path};
-use crate::origin::{Layer, Origin, Text};
+use crate::origin::{ConfigText, Layer, Origin};
 use crate::problem::Problem;
 use crate::quoting::quote;
 use crate::shape::ROOT;
 use crate::shape::check::check;
-use crate::value::{Node, Value};
+use crate::value::{ConfigNode, Value};
 
-use self::find::Wanted;
+use self::find::ExtendsEntry;
 
 /// What the files of all layers hold.
-pub(crate) struct Gathered {
+pub(crate) struct GatheredLayers {
     /// One tree for each file, lowest first.
-    pub(crate) layers: Vec<Node>,
+    pub(crate) layers: Vec<ConfigNode>,
     pub(crate) files: Vec<ConfigFile>,
     pub(crate) folders: Vec<ConfigFolder>,
     pub(crate) problems: Vec<Problem>,
@@ -40,8 +40,8 @@ pub(crate) struct Gathered {
 }
 
 /// Reads all files; `instead` is another text in place of one of them.
-pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> Gathered {
-    let mut reader = Reader {
+pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> GatheredLayers {
+    let mut reader = ConfigFileReader {
         sources,
         instead,
         real_workspace: files::real_path(&sources.workspace),
@@ -51,7 +51,7 @@ pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> G
         extended: 0,
         extended_bytes: 0,
         looked_at: 0,
-        gathered: Gathered {
+        gathered: GatheredLayers {
             layers: Vec::new(),
             files: Vec::new(),
             folders: Vec::new(),
@@ -68,7 +68,7 @@ pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> G
     gathered
 }
 
-struct Reader<'a> {
+struct ConfigFileReader<'a> {
     sources: &'a Sources,
     instead: Option<(&'a Utf8Path, &'a str)>,
     real_workspace: Option<Utf8PathBuf>,
@@ -84,12 +84,12 @@ struct Reader<'a> {
     extended_bytes: usize,
     /// How many names were looked at for patterns.
     looked_at: usize,
-    gathered: Gathered,
-    ignored: Vec<Ignored>,
+    gathered: GatheredLayers,
+    ignored: Vec<IgnoredKey>,
 }
 
 /// A file that is to be read.
-struct Place {
+struct LayerFile {
     layer: Layer,
     path: Utf8PathBuf,
     /// Where the file that was opened lies.
@@ -99,7 +99,7 @@ struct Place {
     is_extended: bool,
 }
 
-impl Reader<'_> {
+impl ConfigFileReader<'_> {
     /// Reads one of the files that the layers consist of.
     fn named_file(&mut self, layer: Layer, named: Utf8PathBuf) {
         let path = self.settled(&named);
@@ -110,7 +110,7 @@ impl Reader<'_> {
             Some((_, text)) => Ok(Some((text.to_owned(), files::real_path(&path)))),
             None => files::read(&path, &shown),
         };
-        let mut place = Place {
+        let mut place = LayerFile {
             layer,
             is_jps: self.sources.belongs_to_jp(&path),
             real: None,
@@ -134,8 +134,8 @@ impl Reader<'_> {
     }
 
     /// Takes the text of a file in, with what it extends.
-    fn read(&mut self, place: Place, content: String) {
-        let text = Text::new(
+    fn read(&mut self, place: LayerFile, content: String) {
+        let text = ConfigText::new(
             place.layer,
             self.shown(&place.path),
             Some(place.path.clone()),
@@ -165,7 +165,7 @@ impl Reader<'_> {
     }
 
     /// Reads the files that one entry of `extends` names.
-    fn extend(&mut self, wanted: &Wanted, from: &Place) {
+    fn extend(&mut self, wanted: &ExtendsEntry, from: &LayerFile) {
         let found = match find::find(self, wanted, from) {
             Ok(found) => found,
             Err(problem) => {
@@ -183,8 +183,8 @@ impl Reader<'_> {
 
     fn extended_file(
         &mut self,
-        wanted: &Wanted,
-        from: &Place,
+        wanted: &ExtendsEntry,
+        from: &LayerFile,
         path: Utf8PathBuf,
     ) -> Result<(), Box<Problem>> {
         if self
@@ -237,7 +237,7 @@ impl Reader<'_> {
                 hint!("name fewer or smaller files"),
             )));
         }
-        let place = Place {
+        let place = LayerFile {
             layer: from.layer,
             is_jps: from.is_jps || self.sources.belongs_to_jp(&path),
             path,
@@ -249,16 +249,20 @@ impl Reader<'_> {
     }
 
     /// The text of an extended file, and where that lies.
-    fn content(&self, wanted: &Wanted, path: &Utf8Path) -> Result<Content, Box<Problem>> {
+    fn content(
+        &self,
+        wanted: &ExtendsEntry,
+        path: &Utf8Path,
+    ) -> Result<ConfigFileText, Box<Problem>> {
         let shown = self.shown(path);
         let content = match self.inside_by_name(path) {
             Some(inside) => {
                 match files::read_without_links(&self.sources.workspace, inside.as_str(), &shown) {
                     Ok(content) => content,
-                    Err(files::Unreadable::Link(link)) => {
+                    Err(files::FolderFileError::Link(link)) => {
                         return Err(wanted.error(behind_link(&self.shown(path), link.as_str())));
                     }
-                    Err(files::Unreadable::Other(problem)) => return Err(problem),
+                    Err(files::FolderFileError::Other(problem)) => return Err(problem),
                 }
             }
             None => files::read(path, &shown)?,
@@ -306,7 +310,7 @@ impl Reader<'_> {
         settled.unwrap_or_else(|| path.to_owned())
     }
 
-    fn note_file(&mut self, place: &Place, found: bool) {
+    fn note_file(&mut self, place: &LayerFile, found: bool) {
         let inside = inside(place.real.as_deref(), self.real_workspace.as_deref());
         self.gathered.files.push(ConfigFile {
             path: place.path.clone(),
@@ -317,7 +321,7 @@ impl Reader<'_> {
         });
     }
 
-    fn note_identity(&mut self, place: &Place) {
+    fn note_identity(&mut self, place: &LayerFile) {
         let identity = self.identity(place.layer, &place.path);
         self.loaded.insert((place.layer, identity));
     }
@@ -347,11 +351,11 @@ impl Reader<'_> {
 
 /// The tree of a text, without the keys that are JP's.
 pub(crate) fn read_text(
-    text: &Arc<Text>,
+    text: &Arc<ConfigText>,
     is_jps: bool,
-    ignored: &mut Vec<Ignored>,
+    ignored: &mut Vec<IgnoredKey>,
     problems: &mut Vec<Problem>,
-) -> Option<Node> {
+) -> Option<ConfigNode> {
     match parse(text) {
         Ok(mut node) => {
             if is_jps {
@@ -368,14 +372,14 @@ pub(crate) fn read_text(
 
 /// `node`, with its problems reported. A tree with problems is kept, so that the tools without
 /// any can still be looked at; it is never loaded.
-pub(crate) fn checked(node: Node, problems: &mut Vec<Problem>) -> Node {
+pub(crate) fn checked(node: ConfigNode, problems: &mut Vec<Problem>) -> ConfigNode {
     check(&ROOT, &node, &mut Vec::new(), problems);
     check_llm(&node, problems);
     node
 }
 
 /// Refuses `extends` where there is no file that it could be relative to.
-pub(crate) fn refuse(node: &Node, problems: &mut Vec<Problem>) {
+pub(crate) fn refuse(node: &ConfigNode, problems: &mut Vec<Problem>) {
     if let Some(entry) = node.entry(KEY) {
         let problem = Problem::error(
             "only a file can extend others",
@@ -386,7 +390,7 @@ pub(crate) fn refuse(node: &Node, problems: &mut Vec<Problem>) {
 }
 
 /// A text, and where the file that was opened lies, if the kernel tells.
-type Content = (String, Option<Utf8PathBuf>);
+type ConfigFileText = (String, Option<Utf8PathBuf>);
 
 /// The place of a file in the workspace, by what the kernel calls both.
 pub(super) fn inside(
@@ -405,7 +409,7 @@ fn missing_file(shown: &str) -> Problem {
     .in_file(shown)
 }
 
-fn cycle(reader: &Reader<'_>, path: &Utf8Path) -> (String, Hint) {
+fn cycle(reader: &ConfigFileReader<'_>, path: &Utf8Path) -> (String, Hint) {
     let chain = reader.chain.iter().map(|one| reader.shown(one));
     let mut chain: Vec<String> = chain.map(|one| quote(&one)).collect();
     chain.push(quote(&reader.shown(path)));
@@ -433,7 +437,7 @@ fn behind_link(shown: &str, link: &str) -> (String, Hint) {
     )
 }
 
-impl Wanted {
+impl ExtendsEntry {
     /// What is wrong with the entry: the message and what to do.
     fn error(&self, (message, help): (String, Hint)) -> Box<Problem> {
         Box::new(Problem::error(message, help).at(&self.origin, "").key(KEY))
@@ -441,7 +445,7 @@ impl Wanted {
 }
 
 /// An entry of `extends`: see [`find::wanted`].
-fn origin_of(node: &Node) -> Origin {
+fn origin_of(node: &ConfigNode) -> Origin {
     match &node.value {
         Value::Table(_) => node.get("path").unwrap_or(node).origin.clone(),
         _ => node.origin.clone(),

@@ -15,7 +15,7 @@ use crate::problem::Problem;
 use crate::quoting::{clean, quote};
 
 pub(crate) use without_links::{
-    Entry, Unreadable, entries, entries_without_links, read_without_links,
+    FolderEntry, FolderFileError, entries, entries_without_links, read_without_links,
 };
 
 /// How large a file may be. A configuration is a few kilobytes; without a limit a file of a
@@ -103,7 +103,7 @@ pub(crate) fn exists(path: &Utf8Path) -> bool {
 
 /// What a path leads to, through all links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum ConfigPathKind {
     /// A regular file.
     File,
     /// A directory.
@@ -113,12 +113,12 @@ pub(crate) enum Found {
 }
 
 /// Looks where the path leads.
-pub(crate) fn found(path: &Utf8Path) -> Found {
+pub(crate) fn found(path: &Utf8Path) -> ConfigPathKind {
     let found = rustix::fs::stat(path.as_std_path());
     match found.map(|found| FileType::from_raw_mode(found.st_mode)) {
-        Ok(FileType::RegularFile) => Found::File,
-        Ok(FileType::Directory) => Found::Folder,
-        _ => Found::Nothing,
+        Ok(FileType::RegularFile) => ConfigPathKind::File,
+        Ok(FileType::Directory) => ConfigPathKind::Folder,
+        _ => ConfigPathKind::Nothing,
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn head(path: &Utf8Path, most: usize) -> Option<Vec<u8>> {
 
 /// Whether the path leads to a directory.
 pub(crate) fn is_directory(path: &Utf8Path) -> bool {
-    found(path) == Found::Folder
+    found(path) == ConfigPathKind::Folder
 }
 
 /// The path without symbolic links, as the kernel knows it; of a missing file that of its folder

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use indexmap::IndexMap;
 
-use crate::loading::extends::{Gathered, checked, gather, read_text, refuse};
+use crate::loading::extends::{GatheredLayers, checked, gather, read_text, refuse};
 use crate::loading::merge::merge;
 use crate::loading::overrides::{from_set, from_variable, ours};
 use crate::loading::sources::Sources;
 use crate::model::{
-    Beside, Config, ConfigFile, ConfigFolder, LlmConfig, McpConfig, MergedServers, Shared, Source,
-    build, check_log, check_mcp, check_quota, declared_in_sandbox, hide_lines, merge_servers,
-    read_servers, read_topics,
+    Config, ConfigFile, ConfigFolder, ConfigSections, LlmConfig, McpConfig, MergedServers,
+    SharedSettings, ToolSource, build, check_log, check_mcp, check_quota, declared_in_sandbox,
+    hide_lines, merge_servers, read_servers, read_topics,
 };
-use crate::origin::{Layer, Origin, Text};
-use crate::problem::{Errors, Problem};
+use crate::origin::{ConfigText, Layer, Origin};
+use crate::problem::{ConfigErrors, Problem};
 use crate::quoting::dotted;
-use crate::shape::{Shape, Table, keys};
-use crate::value::{Node, Value};
+use crate::shape::{TableShape, ValueShape, keys};
+use crate::value::{ConfigNode, Value};
 
 /// A configuration that was loaded in full.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The configuration.
     pub config: Config,
     /// What works, but probably not as it was meant, and what should be known.
@@ -33,7 +33,7 @@ pub struct Loaded {
 ///
 /// Nothing is loaded by halves: with one error there is no configuration. All errors that can be
 /// found are reported at once; what a mistake makes unclear is not.
-pub fn load(sources: &Sources) -> Result<Loaded, Errors> {
+pub fn load(sources: &Sources) -> Result<LoadedConfig, ConfigErrors> {
     load_with(sources, None)
 }
 
@@ -41,8 +41,8 @@ pub fn load(sources: &Sources) -> Result<Loaded, Errors> {
 pub(crate) fn load_with(
     sources: &Sources,
     instead: Option<(&Utf8Path, &str)>,
-) -> Result<Loaded, Errors> {
-    let Gathered {
+) -> Result<LoadedConfig, ConfigErrors> {
+    let GatheredLayers {
         mut layers,
         files,
         folders,
@@ -62,19 +62,19 @@ pub(crate) fn load_with(
 }
 
 /// What a variable or an assignment says, with its problems reported.
-fn overriding(node: Node, problems: &mut Vec<Problem>) -> Node {
+fn overriding(node: ConfigNode, problems: &mut Vec<Problem>) -> ConfigNode {
     refuse(&node, problems);
     checked(node, problems)
 }
 
 /// The embedded layer. It goes through the same checks as every other text.
-fn built_in(sources: &Sources, layers: &[Node], problems: &mut Vec<Problem>) -> Node {
+fn built_in(sources: &Sources, layers: &[ConfigNode], problems: &mut Vec<Problem>) -> ConfigNode {
     let content = match &sources.only {
         None => BUILT_IN.to_owned(),
         Some(only) => only_of_built_in(|name| name == only || mentions(layers, name)),
     };
-    let text = Text::new(Layer::BuiltIn, "built-in", None, content);
-    let empty = Node {
+    let text = ConfigText::new(Layer::BuiltIn, "built-in", None, content);
+    let empty = ConfigNode {
         value: Value::Table(IndexMap::new()),
         origin: Origin::new(&text, 0..0),
     };
@@ -99,7 +99,7 @@ fn only_of_built_in(is_wanted: impl Fn(&str) -> bool) -> String {
 }
 
 /// Whether a layer says something about the tool of this name.
-fn mentions(layers: &[Node], name: &str) -> bool {
+fn mentions(layers: &[ConfigNode], name: &str) -> bool {
     layers.iter().any(|layer| {
         let roots: [&[&str]; 2] = [&["tools", name], &["conversation", "tools", name]];
         roots.iter().any(|path| layer.find(path).is_some())
@@ -108,10 +108,10 @@ fn mentions(layers: &[Node], name: &str) -> bool {
 
 fn finish(
     sources: &Sources,
-    mut layers: Vec<Node>,
+    mut layers: Vec<ConfigNode>,
     (files, folders): (Vec<ConfigFile>, Vec<ConfigFolder>),
     (mut problems, mut warnings): (Vec<Problem>, Vec<Problem>),
-) -> Result<Loaded, Errors> {
+) -> Result<LoadedConfig, ConfigErrors> {
     let mut errors = Vec::new();
     let merged_servers = merge_servers(&mut layers, &mut errors);
     let secrets = &merged_servers.secrets;
@@ -122,7 +122,7 @@ fn finish(
     });
     if unclear {
         hide_lines(secrets, &mut problems);
-        return Err(Errors::of(problems));
+        return Err(ConfigErrors::of(problems));
     }
     let blamed = |own: &[&str]| {
         let own: Vec<String> = own.iter().map(|&step| step.to_owned()).collect();
@@ -161,7 +161,7 @@ fn finish(
         &mut errors,
         &mut warnings,
     );
-    let beside = Beside {
+    let beside = ConfigSections {
         network,
         log,
         topics,
@@ -178,14 +178,14 @@ fn finish(
     warnings.extend(built.warnings);
     hide_lines(secrets, &mut problems);
     hide_lines(secrets, &mut warnings);
-    match Errors::new(problems) {
+    match ConfigErrors::new(problems) {
         Some(errors) => Err(errors),
         None => {
             let read = built.config.files.iter().filter(|file| file.found);
             for file in read {
                 tracing::info!(path = file.path.as_str(), layer = ?file.layer, "configuration read");
             }
-            Ok(Loaded {
+            Ok(LoadedConfig {
                 config: built.config,
                 warnings,
             })
@@ -194,8 +194,12 @@ fn finish(
 }
 
 /// One table of the top, such as `[network]`, merged; `None` if no layer has it.
-fn merge_table(layers: &[Node], name: &str, table: &'static Table) -> Option<Node> {
-    let shape = Shape::Table(table);
+fn merge_table(
+    layers: &[ConfigNode],
+    name: &str,
+    table: &'static TableShape,
+) -> Option<ConfigNode> {
+    let shape = ValueShape::Table(table);
     let declared = layers.iter().filter_map(|layer| layer.get(name));
     declared.fold(None, |below, above| {
         Some(merge(&shape, below, above.clone()))
@@ -208,12 +212,12 @@ fn merge_table(layers: &[Node], name: &str, table: &'static Table) -> Option<Nod
 /// server says about its tools, then the tool's own entries of all layers. So a tool's own value wins
 /// over `'*'`, wherever the two were written, and `'*'` wins over jig's own defaults.
 fn merge_tools(
-    layers: Vec<Node>,
+    layers: Vec<ConfigNode>,
     servers: &MergedServers,
     blamed: impl Fn(&str) -> bool,
-) -> (IndexMap<String, MergedTool>, Shared) {
-    let mut defaults: Vec<Node> = Vec::new();
-    let mut parts: IndexMap<String, (Vec<Node>, Vec<Node>)> = IndexMap::new();
+) -> (IndexMap<String, MergedTool>, SharedSettings) {
+    let mut defaults: Vec<ConfigNode> = Vec::new();
+    let mut parts: IndexMap<String, (Vec<ConfigNode>, Vec<ConfigNode>)> = IndexMap::new();
     for (index, layer) in layers.into_iter().enumerate() {
         for tools in both_roots(layer) {
             let Value::Table(entries) = tools.value else {
@@ -237,7 +241,7 @@ fn merge_tools(
     for run in defaults.iter().filter_map(|node| node.get("run")) {
         collect_arguments(run, &mut shared_arguments);
     }
-    let shape = Shape::Table(&keys::TOOL);
+    let shape = ValueShape::Table(&keys::TOOL);
     let mut merged = IndexMap::new();
     for (name, (built_in, own)) in parts {
         if blamed(&name) {
@@ -265,7 +269,7 @@ fn merge_tools(
             .chain(own);
         let node = below.fold(None, |below, above| Some(merge(&shape, below, above)));
         if let (Some(node), Some(declared)) = (node, declared) {
-            let node = Arc::new(Node {
+            let node = Arc::new(ConfigNode {
                 origin: declared,
                 ..node
             });
@@ -279,7 +283,7 @@ fn merge_tools(
         }
     }
     let all = defaults.into_iter();
-    let shared = Shared {
+    let shared = SharedSettings {
         node: all.fold(None, |below, above| Some(merge(&shape, below, above))),
         arguments: shared_arguments,
     };
@@ -287,21 +291,21 @@ fn merge_tools(
 }
 
 /// What the server of a tool says about all its tools, if it is on one.
-fn server_of(own: &[Node], servers: &MergedServers) -> Option<Node> {
+fn server_of(own: &[ConfigNode], servers: &MergedServers) -> Option<ConfigNode> {
     let mut sources = own.iter().rev().filter_map(|node| node.get("source"));
     match sources.next()?.text()?.parse() {
-        Ok(Source::Mcp { server, .. }) => Some(servers.servers.get(&server)?.defaults()),
+        Ok(ToolSource::Mcp { server, .. }) => Some(servers.servers.get(&server)?.defaults()),
         _ => None,
     }
 }
 
 /// Whether a tool only shares its name with one of jig's: a file may have a `git` of its own, and then
 /// nothing of ours belongs into it.
-fn is_redefined(own: &[Node]) -> bool {
+fn is_redefined(own: &[ConfigNode]) -> bool {
     let has = |key: &str| own.iter().any(|node| node.get(key).is_some());
     let sources = own.iter().filter_map(|node| node.get("source"));
     let foreign = sources
-        .filter_map(Node::text)
+        .filter_map(ConfigNode::text)
         .any(|source| !source.starts_with("local"));
     foreign || has("source") && (has("command") || has("wasm"))
 }
@@ -309,17 +313,17 @@ fn is_redefined(own: &[Node]) -> bool {
 /// One tool after all layers were merged.
 #[derive(Debug)]
 pub(crate) struct MergedTool {
-    pub(crate) node: Arc<Node>,
+    pub(crate) node: Arc<ConfigNode>,
     /// Where the tool's own entries, not `'*'`, declare rules.
     pub(crate) own_rules: Option<Origin>,
     /// The last `sandbox` of the tool's own entries, not of `'*'`.
-    pub(crate) own_sandbox: Option<Node>,
+    pub(crate) own_sandbox: Option<ConfigNode>,
     /// Where the run rules of `'*'` name arguments.
     pub(crate) shared_arguments: Vec<Origin>,
 }
 
 /// Where `arg` stands in what `run` says, at any depth.
-fn collect_arguments(node: &Node, found: &mut Vec<Origin>) {
+fn collect_arguments(node: &ConfigNode, found: &mut Vec<Origin>) {
     match &node.value {
         Value::Table(entries) => {
             for (name, entry) in entries {
@@ -335,14 +339,14 @@ fn collect_arguments(node: &Node, found: &mut Vec<Origin>) {
 }
 
 /// Where an entry of a tool declares rules, in either spelling.
-pub(crate) fn rules_key(tool: &Node) -> Option<Origin> {
+pub(crate) fn rules_key(tool: &ConfigNode) -> Option<Origin> {
     let access = tool.entry("access");
     let entry = access.or_else(|| declared_in_sandbox(tool))?;
     Some(entry.key.clone())
 }
 
 /// `conversation.tools`, then `tools`.
-fn both_roots(layer: Node) -> Vec<Node> {
+fn both_roots(layer: ConfigNode) -> Vec<ConfigNode> {
     let Value::Table(mut table) = layer.value else {
         return Vec::new();
     };

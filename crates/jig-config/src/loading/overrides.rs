@@ -8,11 +8,11 @@ use jig_proto::hint;
 use toml::de::{DeTable, DeValue};
 
 use crate::loading::parse::{convert, syntax_error};
-use crate::origin::{Layer, Origin, Text};
+use crate::origin::{ConfigText, Layer, Origin};
 use crate::problem::Problem;
 use crate::quoting::{clean, quote};
-use crate::shape::{ROOT, Shape};
-use crate::value::{Entry, Kind, Node, Table, Value};
+use crate::shape::{ROOT, ValueShape};
+use crate::value::{ConfigNode, TableEntries, TableEntry, TomlValueKind, Value};
 
 /// What a variable that sets a value starts with.
 pub(crate) const PREFIX: &str = "JIG_CFG__";
@@ -25,7 +25,7 @@ pub(crate) fn from_variable(
     name: &OsStr,
     value: &OsStr,
     problems: &mut Vec<Problem>,
-) -> Option<Node> {
+) -> Option<ConfigNode> {
     let shown = name.to_string_lossy();
     let path = shown.strip_prefix(PREFIX)?;
     let (Some(_), Some(value)) = (name.to_str(), value.to_str()) else {
@@ -39,7 +39,7 @@ pub(crate) fn from_variable(
         return None;
     };
     let content = format!("{shown}={value}");
-    let text = Text::new(Layer::Environment, &*shown, None, content);
+    let text = ConfigText::new(Layer::Environment, &*shown, None, content);
     let mut steps = Vec::new();
     let mut start = PREFIX.len();
     for step in path.split("__") {
@@ -64,8 +64,8 @@ pub(crate) fn from_variable(
 
 /// The tree that `--set KEY=VALUE` stands for. The key is dotted as in TOML; the value is TOML, or
 /// else taken as a string.
-pub(crate) fn from_set(assignment: &str, problems: &mut Vec<Problem>) -> Option<Node> {
-    let text = Text::new(Layer::Set, "--set", None, assignment.to_owned());
+pub(crate) fn from_set(assignment: &str, problems: &mut Vec<Problem>) -> Option<ConfigNode> {
+    let text = ConfigText::new(Layer::Set, "--set", None, assignment.to_owned());
     let whole = Origin::new(&text, 0..assignment.len());
     let Some(equals) = find_equals(assignment) else {
         problems.push(
@@ -134,11 +134,11 @@ fn parse_key(key: &str) -> Option<Vec<(String, Range<usize>)>> {
 
 /// Tables along `steps`, with the value that starts at `value_start` at their end.
 fn tree(
-    text: &Arc<Text>,
+    text: &Arc<ConfigText>,
     steps: &[(String, Range<usize>)],
     value_start: usize,
     problems: &mut Vec<Problem>,
-) -> Option<Node> {
+) -> Option<ConfigNode> {
     let shape = steps
         .iter()
         .try_fold(&ROOT, |shape, (step, _)| shape.child(step));
@@ -147,9 +147,9 @@ fn tree(
         let key = Origin::new(text, span.clone());
         // A table is found at the key before it, the outermost one at its own first key.
         let (_, above) = &steps[index.saturating_sub(1)];
-        let entry = Entry { key, node };
-        node = Node {
-            value: Value::Table(Table::from_iter([(step.clone(), entry)])),
+        let entry = TableEntry { key, node };
+        node = ConfigNode {
+            value: Value::Table(TableEntries::from_iter([(step.clone(), entry)])),
             origin: Origin::new(text, above.clone()),
         };
     }
@@ -159,28 +159,28 @@ fn tree(
 /// The value as TOML where that fits, else as a string where that fits. White space around it
 /// does not count, unless it is in quotes.
 fn value(
-    text: &Arc<Text>,
-    shape: Option<&Shape>,
+    text: &Arc<ConfigText>,
+    shape: Option<&ValueShape>,
     start: usize,
     problems: &mut Vec<Problem>,
-) -> Option<Node> {
+) -> Option<ConfigNode> {
     let raw = &text.content[start..];
     let start = start + (raw.len() - raw.trim_start().len());
     let raw = raw.trim();
     let fits = |kind| shape.is_none_or(|shape| shape.for_kind(kind).is_some());
-    let string = || Node {
+    let string = || ConfigNode {
         value: Value::Text(raw.to_owned()),
         origin: Origin::new(text, start..start + raw.len()),
     };
     match DeValue::parse(raw) {
         Ok(parsed) => {
             let node = convert(text, parsed, start, problems);
-            if !fits(node.kind()) && fits(Kind::Text) {
+            if !fits(node.kind()) && fits(TomlValueKind::Text) {
                 return Some(string());
             }
             Some(node)
         }
-        Err(_) if fits(Kind::Text) => Some(string()),
+        Err(_) if fits(TomlValueKind::Text) => Some(string()),
         // Something that begins as a list or a table was meant to be one.
         Err(error) if raw.starts_with(['[', '{', '"', '\'']) => {
             let span = error.span().unwrap_or(0..0);

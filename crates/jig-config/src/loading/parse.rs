@@ -1,4 +1,4 @@
-//! TOML text to [`Node`]s, with all syntax errors of a text at once.
+//! TOML text to [`ConfigNode`]s, with all syntax errors of a text at once.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use jig_proto::{Hint, hint};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
-use crate::origin::{Origin, Text};
+use crate::origin::{ConfigText, Origin};
 use crate::problem::Problem;
 use crate::quoting::quote;
-use crate::value::{Entry, Node, Table, Value};
+use crate::value::{ConfigNode, TableEntries, TableEntry, Value};
 
 /// Parses a whole text. With syntax errors there is no tree: what the parser recovered would
 /// only produce errors about errors.
-pub(crate) fn parse(text: &Arc<Text>) -> Result<Node, Vec<Problem>> {
+pub(crate) fn parse(text: &Arc<ConfigText>) -> Result<ConfigNode, Vec<Problem>> {
     let (document, errors) = DeTable::parse_recoverable(&text.content);
     if !errors.is_empty() {
         return Err(syntax_errors(text, &errors));
@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &Arc<Text>) -> Result<Node, Vec<Problem>> {
     let span = document.span();
     let value = Value::Table(table(text, document.into_inner(), 0, &mut problems));
     if problems.is_empty() {
-        Ok(Node {
+        Ok(ConfigNode {
             value,
             origin: Origin::new(text, span),
         })
@@ -35,11 +35,11 @@ pub(crate) fn parse(text: &Arc<Text>) -> Result<Node, Vec<Problem>> {
 
 /// Converts a parsed value; its spans count from `offset` in `text`.
 pub(crate) fn convert(
-    text: &Arc<Text>,
+    text: &Arc<ConfigText>,
     value: Spanned<DeValue<'_>>,
     offset: usize,
     problems: &mut Vec<Problem>,
-) -> Node {
+) -> ConfigNode {
     let origin = Origin::new(text, shift(value.span(), offset));
     let value = match value.into_inner() {
         DeValue::String(value) => Value::Text(value.into_owned()),
@@ -70,19 +70,22 @@ pub(crate) fn convert(
         ),
         DeValue::Table(entries) => Value::Table(table(text, entries, offset, problems)),
     };
-    Node { value, origin }
+    ConfigNode { value, origin }
 }
 
 fn table(
-    text: &Arc<Text>,
+    text: &Arc<ConfigText>,
     entries: DeTable<'_>,
     offset: usize,
     problems: &mut Vec<Problem>,
-) -> Table {
+) -> TableEntries {
     let entry = |(key, value): (Spanned<DeString<'_>>, Spanned<DeValue<'_>>)| {
         let origin = Origin::new(text, shift(key.span(), offset));
         let node = convert(text, value, offset, problems);
-        (key.into_inner().into_owned(), Entry { key: origin, node })
+        (
+            key.into_inner().into_owned(),
+            TableEntry { key: origin, node },
+        )
     };
     entries.into_iter().map(entry).collect()
 }
@@ -93,7 +96,7 @@ fn shift(span: Range<usize>, offset: usize) -> Range<usize> {
 
 /// One problem per line: the parser often stumbles several times over one mistake, and its first
 /// complaint is the best.
-fn syntax_errors(text: &Arc<Text>, errors: &[toml::de::Error]) -> Vec<Problem> {
+fn syntax_errors(text: &Arc<ConfigText>, errors: &[toml::de::Error]) -> Vec<Problem> {
     let mut lines = HashSet::new();
     let mut found: Vec<(Origin, &str)> = Vec::new();
     for error in errors {
@@ -124,12 +127,12 @@ fn syntax_errors(text: &Arc<Text>, errors: &[toml::de::Error]) -> Vec<Problem> {
     problems
 }
 
-fn line<'a>(text: &'a Text, origin: &Origin) -> &'a str {
+fn line<'a>(text: &'a ConfigText, origin: &Origin) -> &'a str {
     text.content[text.line_at(origin.span().start)].trim()
 }
 
 /// Whether no header stands between a byte and a later place.
-fn same_section(text: &Text, start: usize, origin: &Origin) -> bool {
+fn same_section(text: &ConfigText, start: usize, origin: &Origin) -> bool {
     let between = &text.content[start..origin.span().start];
     !between
         .lines()
@@ -139,7 +142,7 @@ fn same_section(text: &Text, start: usize, origin: &Origin) -> bool {
 
 /// The line that said the same before: the same header, or the same key below the same header.
 /// A guess by the text, used only to show a second place.
-fn first_mention(text: &Arc<Text>, origin: &Origin) -> Option<Origin> {
+fn first_mention(text: &Arc<ConfigText>, origin: &Origin) -> Option<Origin> {
     let wanted = line(text, origin);
     let key = text.content.get(origin.span())?;
     let header = wanted.starts_with('[');
@@ -164,7 +167,7 @@ fn first_mention(text: &Arc<Text>, origin: &Origin) -> Option<Origin> {
 }
 
 /// The parser's complaint with what to do about it.
-pub(crate) fn syntax_error(text: &Arc<Text>, origin: &Origin, message: &str) -> Problem {
+pub(crate) fn syntax_error(text: &Arc<ConfigText>, origin: &Origin, message: &str) -> Problem {
     let written = text.content.get(origin.span()).unwrap_or("");
     if let Some(problem) = without_quotes(text, origin, message) {
         return problem;
@@ -213,7 +216,7 @@ pub(crate) fn syntax_error(text: &Arc<Text>, origin: &Origin, message: &str) -> 
 
 /// A value that is nothing but a string whose quotes are missing: `command = tools/x.sh`. The parser takes its first
 /// letters for something else, and complains about that.
-fn without_quotes(text: &Arc<Text>, origin: &Origin, message: &str) -> Option<Problem> {
+fn without_quotes(text: &Arc<ConfigText>, origin: &Origin, message: &str) -> Option<Problem> {
     if message == DUPLICATE || !text.layer.has_lines() {
         return None;
     }

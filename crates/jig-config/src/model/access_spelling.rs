@@ -1,30 +1,32 @@
 //! `sandbox.filesystem`, `.network` and `.commands`: another spelling of `access`.
 
-use jig_policy::{Access, Capabilities, Capability, EnvRule, FsRule, NetRule};
+use jig_policy::{
+    Capability, DeclaredAccess, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule, FileCapabilities,
+};
 use jig_proto::hint;
 use url::Url;
 
 use super::rules::{RulePlace, RulePlaces, read_commands};
 use crate::problem::Problem;
 use crate::quoting::quote;
-use crate::value::{Entry, Node};
+use crate::value::{ConfigNode, TableEntry};
 
 /// The keys of `sandbox` that stand for rules.
 const KEYS: [&str; 3] = ["filesystem", "network", "commands"];
 
 /// The first entry of `sandbox` that stands for rules.
-pub(crate) fn declared(tool: &Node) -> Option<&Entry> {
+pub(crate) fn declared(tool: &ConfigNode) -> Option<&TableEntry> {
     let sandbox = tool.get("sandbox")?;
     KEYS.iter().find_map(|key| sandbox.entry(key))
 }
 
 /// Turns the checked `sandbox` table of the tool at `prefix` into rules.
 pub(super) fn read(
-    sandbox: &Node,
+    sandbox: &ConfigNode,
     prefix: &str,
     problems: &mut Vec<Problem>,
-) -> (Access, RulePlaces) {
-    let mut access = Access::default();
+) -> (DeclaredAccess, RulePlaces) {
+    let mut access = DeclaredAccess::default();
     let mut places = RulePlaces::default();
     if let Some(filesystem) = sandbox.get("filesystem") {
         let prefix = format!("{prefix}.sandbox.filesystem");
@@ -42,14 +44,22 @@ pub(super) fn read(
 }
 
 /// Every path of `allow` becomes a rule; without `allow` it is the workspace.
-fn read_filesystem(node: &Node, prefix: &str, access: &mut Access, places: &mut RulePlaces) {
-    let writable = node.get("writable").and_then(Node::bool).unwrap_or(false);
-    let mut granted = Capabilities::from(Capability::Read);
+fn read_filesystem(
+    node: &ConfigNode,
+    prefix: &str,
+    access: &mut DeclaredAccess,
+    places: &mut RulePlaces,
+) {
+    let writable = node
+        .get("writable")
+        .and_then(ConfigNode::bool)
+        .unwrap_or(false);
+    let mut granted = FileCapabilities::from(Capability::Read);
     if writable {
-        granted = granted | Capabilities::WRITE;
+        granted = granted | FileCapabilities::WRITE;
     }
-    let rule = |path: &str, capabilities, at: &Node, key: String| {
-        let rule = FsRule {
+    let rule = |path: &str, capabilities, at: &ConfigNode, key: String| {
+        let rule = DeclaredFsRule {
             path: path.to_owned(),
             capabilities,
             origin: at.origin.to_policy(),
@@ -73,7 +83,12 @@ fn read_filesystem(node: &Node, prefix: &str, access: &mut Access, places: &mut 
     if paths.is_empty() {
         // An allow-list with nothing in it allows nothing. Left out, the runtime's default would
         // apply: the opposite of what was written.
-        let (rule, place) = rule(".", Capabilities::NONE, allow, format!("{prefix}.allow"));
+        let (rule, place) = rule(
+            ".",
+            FileCapabilities::NONE,
+            allow,
+            format!("{prefix}.allow"),
+        );
         places.push_fs(access, rule, place);
     }
     for (index, path) in paths.iter().enumerate() {
@@ -84,13 +99,13 @@ fn read_filesystem(node: &Node, prefix: &str, access: &mut Access, places: &mut 
 }
 
 fn read_network(
-    node: &Node,
+    node: &ConfigNode,
     prefix: &str,
-    access: &mut Access,
+    access: &mut DeclaredAccess,
     places: &mut RulePlaces,
     problems: &mut Vec<Problem>,
 ) {
-    let items = |key: &str| node.get(key).and_then(Node::list).unwrap_or_default();
+    let items = |key: &str| node.get(key).and_then(ConfigNode::list).unwrap_or_default();
     for (index, item) in items("allow").iter().enumerate() {
         let place = RulePlace {
             origin: item.origin.clone(),
@@ -116,7 +131,7 @@ fn read_network(
         }
     }
     for (index, item) in items("envs").iter().enumerate() {
-        let rule = EnvRule {
+        let rule = DeclaredEnvRule {
             name: item.text().unwrap_or_default().to_owned(),
             read: false,
             header: true,
@@ -133,9 +148,9 @@ fn read_network(
 
 /// A URL as a rule: its scheme, host, port if it names one, and path if it has one. Anything
 /// without `://` is a host, which the policy checks.
-fn net_rule(item: &Node) -> Result<NetRule, String> {
+fn net_rule(item: &ConfigNode) -> Result<DeclaredNetRule, String> {
     let text = item.text().unwrap_or_default();
-    let mut rule = NetRule {
+    let mut rule = DeclaredNetRule {
         host: text.to_owned(),
         scheme: None,
         port: None,

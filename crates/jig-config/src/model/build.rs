@@ -17,10 +17,10 @@ use serde_json::{Map, Value as Json};
 
 use super::command::Command;
 use super::settings::{FormatMode, Input, OnUncovered, ResultMode, RunMode};
-use super::stateful::{self, Notices, Stateful};
+use super::stateful::{self, NoticeSettings, Stateful};
 use super::{
     Config, ConfigFile, ConfigFolder, LlmConfig, LogSettings, McpConfig, NetworkSettings,
-    Parameter, RunModes, Runtime, Server, Source, Tool, ToolName, Topic, output, run,
+    Parameter, RunModes, RuntimeKind, Server, Tool, ToolName, ToolSource, Topic, output, run,
 };
 use crate::loading::load::MergedTool;
 use crate::loading::sources::Sources;
@@ -29,21 +29,21 @@ use crate::problem::Problem;
 use crate::quoting::{dotted, quote};
 use crate::shape::keys;
 use crate::shape::quantity::Amount;
-use crate::value::Node;
+use crate::value::ConfigNode;
 
-pub(crate) use server::{Shared, policy_of_server, template_of_server};
+pub(crate) use server::{SharedSettings, policy_of_server, template_of_server};
 
 /// What came out of the merged trees. The configuration counts only without errors.
-pub(crate) struct Built {
+pub(crate) struct BuiltConfig {
     pub(crate) config: Config,
     pub(crate) errors: Vec<Problem>,
     pub(crate) warnings: Vec<Problem>,
 }
 
 /// What stands beside the tools, already read.
-pub(crate) struct Beside {
-    pub(crate) network: Option<Node>,
-    pub(crate) log: Option<Node>,
+pub(crate) struct ConfigSections {
+    pub(crate) network: Option<ConfigNode>,
+    pub(crate) log: Option<ConfigNode>,
     pub(crate) topics: IndexMap<String, Topic>,
     pub(crate) llm: Option<LlmConfig>,
     pub(crate) mcp: McpConfig,
@@ -58,12 +58,12 @@ pub(crate) struct Beside {
 pub(crate) fn build(
     sources: &Sources,
     merged: IndexMap<String, MergedTool>,
-    beside: Beside,
-) -> Built {
+    beside: ConfigSections,
+) -> BuiltConfig {
     let is_remote = |server: &&Arc<Server>| server.policy().is_none();
     let remote = beside.servers.values().filter(is_remote);
     let remote: Vec<String> = remote.map(|server| server.name.clone()).collect();
-    let mut built = Built {
+    let mut built = BuiltConfig {
         config: Config {
             tools: IndexMap::with_capacity(merged.len()),
             files: beside.files,
@@ -91,7 +91,7 @@ pub(crate) fn build(
         let Ok(name) = ToolName::new(name.as_str()) else {
             continue;
         };
-        let mut builder = Builder::new(name, merged);
+        let mut builder = ToolBuilder::new(name, merged);
         builder.defined = &defined;
         builder.servers = &beside.server_names;
         builder.remote = &remote;
@@ -114,8 +114,8 @@ pub(crate) fn build(
 }
 
 /// The predefined tool that a tool of this source and name would be.
-pub(super) fn predefined<'a>(source: &'a Source, name: &'a ToolName) -> Option<&'a str> {
-    let Source::Local { tool } = source else {
+pub(super) fn predefined<'a>(source: &'a ToolSource, name: &'a ToolName) -> Option<&'a str> {
+    let ToolSource::Local { tool } = source else {
         return None;
     };
     let name = tool.as_deref().unwrap_or(name.as_str());
@@ -125,41 +125,41 @@ pub(super) fn predefined<'a>(source: &'a Source, name: &'a ToolName) -> Option<&
         .then_some(name)
 }
 
-struct Builder<'a> {
+struct ToolBuilder<'a> {
     name: ToolName,
     prefix: String,
     merged: &'a MergedTool,
-    node: &'a Node,
+    node: &'a ConfigNode,
     /// The tools that have a source.
     defined: &'a [&'a str],
     /// The servers that are declared.
     servers: &'a [String],
     /// Those of them that run elsewhere.
     remote: &'a [String],
-    owner: Owner,
+    owner: SettingsOwner,
     errors: Vec<Problem>,
     warnings: Vec<Problem>,
 }
 
 /// Whose settings are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Owner {
+enum SettingsOwner {
     /// Those of a tool.
     Tool,
     /// Those of a server's entry.
     Server,
 }
 
-impl Owner {
+impl SettingsOwner {
     fn name(self) -> &'static str {
         match self {
-            Owner::Tool => "tool",
-            Owner::Server => "server",
+            SettingsOwner::Tool => "tool",
+            SettingsOwner::Server => "server",
         }
     }
 }
 
-impl<'a> Builder<'a> {
+impl<'a> ToolBuilder<'a> {
     fn new(name: ToolName, merged: &'a MergedTool) -> Self {
         Self {
             prefix: dotted(&["tools".to_owned(), name.to_string()]),
@@ -169,18 +169,18 @@ impl<'a> Builder<'a> {
             defined: &[],
             servers: &[],
             remote: &[],
-            owner: Owner::Tool,
+            owner: SettingsOwner::Tool,
             errors: Vec::new(),
             warnings: Vec::new(),
         }
     }
 }
 
-impl Builder<'_> {
+impl ToolBuilder<'_> {
     fn tool(&mut self) -> Option<Tool> {
         let source = self.source()?;
         let (runtime, command, wasm) = match &source {
-            Source::Local { .. } => self.local(&source)?,
+            ToolSource::Local { .. } => self.local(&source)?,
             other => (self.foreign(other), None, None),
         };
         Some(self.finish(source, runtime, command, wasm))
@@ -189,12 +189,12 @@ impl Builder<'_> {
     /// The tool, of which it is known what runs.
     fn finish(
         &mut self,
-        source: Source,
-        runtime: Runtime,
+        source: ToolSource,
+        runtime: RuntimeKind,
         command: Option<Command>,
         wasm: Option<Utf8PathBuf>,
     ) -> Tool {
-        if source.is_local() && runtime != Runtime::Stdio {
+        if source.is_local() && runtime != RuntimeKind::Stdio {
             self.ignored(
                 "input",
                 &format!("a tool of runtime `{runtime}` gets its call by a protocol"),
@@ -202,7 +202,9 @@ impl Builder<'_> {
             );
         }
         self.only_of_programs(runtime);
-        let own_command = command.as_ref().filter(|_| self.owner == Owner::Tool);
+        let own_command = command
+            .as_ref()
+            .filter(|_| self.owner == SettingsOwner::Tool);
         let (access, places) = self.access(&source);
         let Stateful {
             actions,
@@ -219,8 +221,17 @@ impl Builder<'_> {
             self.templates(command, &parameters);
         }
         let output = self.output();
-        let map = |key: &str| self.node.get(key).map_or_else(Map::new, Node::to_json_map);
-        let text = |key: &str| self.node.get(key).and_then(Node::text).map(str::to_owned);
+        let map = |key: &str| {
+            self.node
+                .get(key)
+                .map_or_else(Map::new, ConfigNode::to_json_map)
+        };
+        let text = |key: &str| {
+            self.node
+                .get(key)
+                .and_then(ConfigNode::text)
+                .map(str::to_owned)
+        };
         Tool {
             name: self.name.clone(),
             default_access: default_access(&source, &self.name, runtime, command.is_none()),
@@ -236,7 +247,7 @@ impl Builder<'_> {
             examples: match self.node.get("examples") {
                 Some(node) if node.list().is_some() => node.texts(),
                 node => node
-                    .and_then(Node::text)
+                    .and_then(ConfigNode::text)
                     .map(str::to_owned)
                     .into_iter()
                     .collect(),
@@ -245,8 +256,8 @@ impl Builder<'_> {
             output,
             actions,
             terminal,
-            notices: Notices::read(self.node.get("notices")),
-            repeatable: self.node.get("repeatable").and_then(Node::bool) == Some(true),
+            notices: NoticeSettings::read(self.node.get("notices")),
+            repeatable: self.node.get("repeatable").and_then(ConfigNode::bool) == Some(true),
             overlay,
             run,
             result: self
@@ -274,8 +285,8 @@ impl Builder<'_> {
         }
     }
 
-    fn stateful(&mut self, source: &Source, runtime: Runtime) -> Stateful {
-        let reader = stateful::Reader {
+    fn stateful(&mut self, source: &ToolSource, runtime: RuntimeKind) -> Stateful {
+        let reader = stateful::StatefulReader {
             name: &self.name,
             prefix: &self.prefix,
             node: self.node,
@@ -288,15 +299,15 @@ impl Builder<'_> {
     /// Whether somebody is asked, and the rules that say so.
     fn run(
         &mut self,
-        source: &Source,
-        runtime: Runtime,
+        source: &ToolSource,
+        runtime: RuntimeKind,
         parameters: &IndexMap<String, Parameter>,
     ) -> RunModes {
         // A component and a server describe their own arguments, unless somebody did it for them.
-        let describes_itself = matches!(runtime, Runtime::Wasm | Runtime::Mcp);
-        let is_known = source.is_local() || matches!(source, Source::Builtin { .. });
+        let describes_itself = matches!(runtime, RuntimeKind::Wasm | RuntimeKind::Mcp);
+        let is_known = source.is_local() || matches!(source, ToolSource::Builtin { .. });
         let is_known = is_known && !(describes_itself && parameters.is_empty());
-        let reader = run::Reader {
+        let reader = run::RunReader {
             name: &self.name,
             prefix: &self.prefix,
             parameters: Some(parameters).filter(|_| is_known),
@@ -313,14 +324,17 @@ impl Builder<'_> {
     }
 
     fn word<T>(&self, key: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        self.node.get(key).and_then(Node::text).and_then(parse)
+        self.node
+            .get(key)
+            .and_then(ConfigNode::text)
+            .and_then(parse)
     }
 
     /// The runtime of a local tool and what it runs.
     fn local(
         &mut self,
-        source: &Source,
-    ) -> Option<(Runtime, Option<Command>, Option<Utf8PathBuf>)> {
+        source: &ToolSource,
+    ) -> Option<(RuntimeKind, Option<Command>, Option<Utf8PathBuf>)> {
         let before = self.errors.len();
         let command = self.command();
         if self.errors.len() > before {
@@ -329,13 +343,13 @@ impl Builder<'_> {
         let declared = self
             .node
             .get("wasm")
-            .and_then(Node::text)
+            .and_then(ConfigNode::text)
             .map(Utf8PathBuf::from);
         let by_command = command
             .as_ref()
             .map(|command| Utf8PathBuf::from(&command.program))
             .filter(|program| program.extension() == Some("wasm"));
-        let explicit = self.node.get("runtime").and_then(Node::text);
+        let explicit = self.node.get("runtime").and_then(ConfigNode::text);
         match (explicit, declared, by_command) {
             (Some("stdio" | "vfs" | "builtin"), Some(_), _) => {
                 self.two_programs(
@@ -365,9 +379,9 @@ impl Builder<'_> {
                         hint!("remove `command`"),
                     );
                 }
-                Some((Runtime::Wasm, None, Some(wasm)))
+                Some((RuntimeKind::Wasm, None, Some(wasm)))
             }
-            (Some("wasm") | None, None, Some(wasm)) => Some((Runtime::Wasm, None, Some(wasm))),
+            (Some("wasm") | None, None, Some(wasm)) => Some((RuntimeKind::Wasm, None, Some(wasm))),
             (Some("wasm"), None, None) => {
                 self.nothing_to_run(
                     "it has the runtime `wasm` and no component",
@@ -393,15 +407,16 @@ impl Builder<'_> {
                         hint!("remove `command`, or write `runtime = \"stdio\"` to run it"),
                     );
                 }
-                Some((Runtime::Builtin, None, None))
+                Some((RuntimeKind::Builtin, None, None))
             }
             (runtime, None, _) => {
                 let runtime = if runtime == Some("vfs") {
-                    Runtime::Vfs
+                    RuntimeKind::Vfs
                 } else {
-                    Runtime::Stdio
+                    RuntimeKind::Stdio
                 };
-                let own_code = runtime == Runtime::Vfs && predefined(source, &self.name).is_some();
+                let own_code =
+                    runtime == RuntimeKind::Vfs && predefined(source, &self.name).is_some();
                 if command.is_none() && !own_code {
                     self.nothing_to_run(
                         "it has neither `command` nor `wasm`",
@@ -426,7 +441,7 @@ impl Builder<'_> {
         if node.list().is_some() {
             return self.command_of_words(entry);
         }
-        let Some(program) = node.get("program").and_then(Node::text) else {
+        let Some(program) = node.get("program").and_then(ConfigNode::text) else {
             let problem = Problem::error(
                 format!(
                     "the command of {} has no `program`",
@@ -441,15 +456,18 @@ impl Builder<'_> {
         };
         let command = Command {
             program: program.to_owned(),
-            args: node.get("args").map(Node::texts).unwrap_or_default(),
-            shell: node.get("shell").and_then(Node::bool).unwrap_or(false),
+            args: node.get("args").map(ConfigNode::texts).unwrap_or_default(),
+            shell: node
+                .get("shell")
+                .and_then(ConfigNode::bool)
+                .unwrap_or(false),
         };
         self.can_run(entry, &command);
         Some(command)
     }
 
     /// The runtime of a tool that is defined elsewhere; what only local tools have is ignored.
-    fn foreign(&mut self, source: &Source) -> Runtime {
+    fn foreign(&mut self, source: &ToolSource) -> RuntimeKind {
         for key in ["runtime", "command", "input", "wasm"] {
             if self.node.get(key).is_some() {
                 self.ignored(
@@ -460,8 +478,8 @@ impl Builder<'_> {
             }
         }
         match source {
-            Source::Mcp { .. } => Runtime::Mcp,
-            _ => Runtime::Builtin,
+            ToolSource::Mcp { .. } => RuntimeKind::Mcp,
+            _ => RuntimeKind::Builtin,
         }
     }
 
@@ -509,23 +527,23 @@ impl Builder<'_> {
 
 /// What a tool may do where nothing is declared.
 fn default_access(
-    source: &Source,
+    source: &ToolSource,
     name: &ToolName,
-    runtime: Runtime,
+    runtime: RuntimeKind,
     own_code: bool,
 ) -> DefaultAccess {
-    let ours = own_code && matches!(runtime, Runtime::Builtin | Runtime::Vfs);
+    let ours = own_code && matches!(runtime, RuntimeKind::Builtin | RuntimeKind::Vfs);
     let own = predefined(source, name).filter(|_| ours);
     if let Some((_, access)) = own.and_then(|own| PREDEFINED.iter().find(|(one, _)| *one == own)) {
         return *access;
     }
     match runtime {
-        Runtime::Stdio => DefaultAccess::STDIO,
-        Runtime::Vfs => DefaultAccess::VFS,
-        Runtime::Wasm => DefaultAccess::WASM,
-        Runtime::Builtin => DefaultAccess::BUILTIN,
+        RuntimeKind::Stdio => DefaultAccess::STDIO,
+        RuntimeKind::Vfs => DefaultAccess::VFS,
+        RuntimeKind::Wasm => DefaultAccess::WASM,
+        RuntimeKind::Builtin => DefaultAccess::BUILTIN,
         // What a server does is out of reach; what jig does for it is nothing.
-        Runtime::Mcp => DefaultAccess::NOTHING,
+        RuntimeKind::Mcp => DefaultAccess::NOTHING,
     }
 }
 

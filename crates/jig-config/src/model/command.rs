@@ -9,7 +9,7 @@ use jig_programs::{SplitError, split_line, workspace_code, workspace_code_of_she
 use jig_proto::ProjectPath;
 
 pub(crate) use syntax::{Syntax, shell_syntax};
-pub(crate) use template::{Known, is_template};
+pub(crate) use template::{TemplateValues, is_template};
 
 /// The program of a local tool and its arguments, each a template.
 ///
@@ -30,9 +30,9 @@ pub struct Command {
 
 impl Command {
     /// Splits `line` as a shell splits words, without expanding anything.
-    pub fn parse(line: &str) -> Result<Self, CommandError> {
+    pub fn parse(line: &str) -> Result<Self, CommandSyntaxError> {
         let mut words = split_line(line)?.into_iter();
-        let program = words.next().ok_or(CommandError::Empty)?;
+        let program = words.next().ok_or(CommandSyntaxError::Empty)?;
         let command = Self {
             program,
             args: words.collect(),
@@ -52,16 +52,16 @@ impl Command {
     }
 
     /// Refuses what could never run.
-    pub(crate) fn check(&self) -> Result<(), CommandError> {
+    pub(crate) fn check(&self) -> Result<(), CommandSyntaxError> {
         if self.program.trim().is_empty() {
-            return Err(CommandError::Empty);
+            return Err(CommandSyntaxError::Empty);
         }
         for word in std::iter::once(&self.program).chain(&self.args) {
             if word.contains('\0') {
-                return Err(CommandError::Nul);
+                return Err(CommandSyntaxError::Nul);
             }
             if let Some(reason) = template::syntax_error(word) {
-                return Err(CommandError::Template {
+                return Err(CommandSyntaxError::Template {
                     word: word.clone(),
                     reason,
                 });
@@ -77,7 +77,7 @@ impl Command {
 /// Why a text is no command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CommandError {
+pub enum CommandSyntaxError {
     /// There is no program in it.
     #[error("the command is empty")]
     Empty,

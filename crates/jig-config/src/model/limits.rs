@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::shape::keys;
 use crate::shape::quantity::{Amount, GIB, MIB, MINUTE};
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 /// How much a tool and all that it starts may use. `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,7 +53,7 @@ pub struct ProtocolLimits {
 
 impl ProtocolLimits {
     /// Reads the checked table `sandbox.limits`.
-    fn read(node: Option<&Node>) -> Self {
+    fn read(node: Option<&ConfigNode>) -> Self {
         let amount = |name: &str| match node.and_then(|node| keys::LIMITS_TABLE.amount(node, name))
         {
             Some(Amount::Of(amount)) => Some(amount),
@@ -98,7 +98,7 @@ impl Default for SandboxLimits {
 
 impl SandboxLimits {
     /// Reads the checked table `sandbox.limits`.
-    pub(super) fn read(node: Option<&Node>) -> Self {
+    pub(super) fn read(node: Option<&ConfigNode>) -> Self {
         let default = Self::default();
         let limit = |name: &str, default: Option<u64>| match node
             .and_then(|node| keys::LIMITS_TABLE.amount(node, name))

@@ -14,8 +14,8 @@ use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
 use crate::quoting::quote;
 use crate::shape::quantity::Amount;
-use crate::shape::{Complaint, keys};
-use crate::value::{Entry, Node};
+use crate::shape::{TextComplaint, keys};
+use crate::value::{ConfigNode, TableEntry};
 
 /// The LLM that processes behind a file proxy may ask: `[llm]`, with every setting resolved.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub struct LlmConfig {
     pub idle_timeout: Duration,
     /// How often a call is tried again.
     pub retries: u32,
-    pub(crate) values: Node,
+    pub(crate) values: ConfigNode,
 }
 
 impl LlmConfig {
@@ -79,8 +79,8 @@ impl LlmConfig {
     }
 
     /// Reads the merged table; `None` if it is incomplete, which is then a problem.
-    pub(crate) fn read(node: &Node, errors: &mut Vec<Problem>) -> Option<Self> {
-        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+    pub(crate) fn read(node: &ConfigNode, errors: &mut Vec<Problem>) -> Option<Self> {
+        let text = |key: &str| node.get(key).and_then(ConfigNode::text).map(str::to_owned);
         let Some(model) = text("model") else {
             errors.push(no_model(node));
             return None;
@@ -89,12 +89,12 @@ impl LlmConfig {
         let base_url = parse_base_url(&base_url).ok()?;
         let is_default = base_url.host_str() == Some(DEFAULT_HOST);
         let weights = LlmWeights::default().changed_by(node.get("weights"));
-        let models = node.get("models").and_then(Node::table);
+        let models = node.get("models").and_then(ConfigNode::table);
         let model_weights = models.into_iter().flatten().map(|(name, entry)| {
             let weights = weights.changed_by(entry.node.get("weights"));
             (name.clone(), weights)
         });
-        let count = |key: &str| node.get(key).and_then(Node::int);
+        let count = |key: &str| node.get(key).and_then(ConfigNode::int);
         let time = |key: &str| match keys::LLM.amount(node, key) {
             Some(Amount::Of(milliseconds)) => Some(Duration::from_millis(milliseconds)),
             _ => None,
@@ -200,7 +200,7 @@ impl Default for LlmWeights {
 
 impl LlmWeights {
     /// With what a checked table says otherwise.
-    fn changed_by(self, node: Option<&Node>) -> Self {
+    fn changed_by(self, node: Option<&ConfigNode>) -> Self {
         let weight = |key: &str| node?.get(key)?.value.number();
         Self {
             input: weight("input").unwrap_or(self.input),
@@ -215,7 +215,7 @@ fn seconds(time: Duration) -> String {
 }
 
 /// What is wrong with `[llm]` in one layer, beyond its shape.
-pub(crate) fn check_layer(layer: &Node, problems: &mut Vec<Problem>) {
+pub(crate) fn check_layer(layer: &ConfigNode, problems: &mut Vec<Problem>) {
     let Some(node) = layer.get("llm") else {
         return;
     };
@@ -243,9 +243,9 @@ pub(crate) fn check_layer(layer: &Node, problems: &mut Vec<Problem>) {
 ///
 /// The quota is what protects that person from what a workspace has a model do, and weights are the other
 /// half of it.
-pub(crate) fn check_quota(layers: &[Node], problems: &mut Vec<Problem>) {
+pub(crate) fn check_quota(layers: &[ConfigNode], problems: &mut Vec<Problem>) {
     let tables = || layers.iter().filter_map(|layer| layer.get("llm"));
-    let is_workspace = |node: &&Node| node.origin.layer() == Layer::Workspace;
+    let is_workspace = |node: &&ConfigNode| node.origin.layer() == Layer::Workspace;
     let mut own = tables()
         .filter(|node| !is_workspace(node))
         .filter_map(|node| node.get("quota"));
@@ -255,12 +255,12 @@ pub(crate) fn check_quota(layers: &[Node], problems: &mut Vec<Problem>) {
     // Above the workspace, what is written there does not count.
     let below = Some(first).filter(|own| own.origin.layer() < Layer::Workspace);
     let limit = below.and_then(|own| own.value.number()).unwrap_or(0.0);
-    let raises = |entry: &&Entry| {
+    let raises = |entry: &&TableEntry| {
         let wanted = entry.node.value.number().unwrap_or(0.0);
         limit != 0.0 && (wanted == 0.0 || wanted > limit)
     };
     for node in tables().filter(is_workspace) {
-        let refused = |name: &str, entry: &Entry, why: &str, help: Hint| {
+        let refused = |name: &str, entry: &TableEntry, why: &str, help: Hint| {
             Problem::error(why, help)
                 .at(&entry.key, "")
                 .and(&first.origin, "your own quota")
@@ -290,15 +290,15 @@ pub(crate) fn check_quota(layers: &[Node], problems: &mut Vec<Problem>) {
 }
 
 /// What is wrong with a text of one key.
-type Check = fn(&str) -> Result<(), Complaint>;
+type KeyCheck = fn(&str) -> Result<(), TextComplaint>;
 
 /// The keys whose values no message repeats, each with its check.
-const CHECKED_APART: [(&str, Check); 2] = [
+const CHECKED_APART: [(&str, KeyCheck); 2] = [
     ("base_url", |text| parse_base_url(text).map(drop)),
     ("key_env", check_key_env),
 ];
 
-fn not_in_a_workspace(name: &str, entry: &Entry) -> Problem {
+fn not_in_a_workspace(name: &str, entry: &TableEntry) -> Problem {
     let what = match name {
         "base_url" => "where your key is sent",
         _ => "which of your variables is sent as a key",
@@ -317,7 +317,7 @@ fn not_in_a_workspace(name: &str, entry: &Entry) -> Problem {
     .without_text()
 }
 
-fn no_model(node: &Node) -> Problem {
+fn no_model(node: &ConfigNode) -> Problem {
     Problem::error(
         "the LLM has no `model`, so nothing can be asked",
         hint!("add `model = \"…\"` to `[llm]`: the name of a model, as the provider has it"),
@@ -327,17 +327,17 @@ fn no_model(node: &Node) -> Problem {
 }
 
 /// The URL of a provider. What is said about a text that is none does not repeat it.
-fn parse_base_url(text: &str) -> Result<Url, Complaint> {
+fn parse_base_url(text: &str) -> Result<Url, TextComplaint> {
     let help = hint!("write a URL such as `\"https://api.openai.com/v1\"`");
-    let url = Url::parse(text).map_err(|error| Complaint::new(error, help.clone()))?;
+    let url = Url::parse(text).map_err(|error| TextComplaint::new(error, help.clone()))?;
     let Some(host) = url.host() else {
-        return Err(Complaint::new("it names no host", help));
+        return Err(TextComplaint::new("it names no host", help));
     };
     match url.scheme() {
         "https" => {}
         "http" if is_this_machine(&host) => {}
         "http" => {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "over `http` everybody on the way could read the key and the texts",
                 hint!(
                     "write `https`; `http` is for this machine alone, such as `\"http://127.0.0.1:8080/v1\"`"
@@ -346,17 +346,17 @@ fn parse_base_url(text: &str) -> Result<Url, Complaint> {
         }
         scheme => {
             let reason = format!("{} is no way to ask a model", quote(scheme));
-            return Err(Complaint::new(reason, help));
+            return Err(TextComplaint::new(reason, help));
         }
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "it holds a name or a password",
             hint!("leave that out, and put the key into a variable that `key_env` names"),
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "a path is added to it, so that it can have neither `?` nor `#`",
             hint!("end it before that"),
         ));
@@ -378,7 +378,7 @@ fn is_this_machine(host: &Host<&str>) -> bool {
 }
 
 /// The name of a variable, or nothing. What is said about a text that is none does not repeat it.
-fn check_key_env(text: &str) -> Result<(), Complaint> {
+fn check_key_env(text: &str) -> Result<(), TextComplaint> {
     let help = hint!(
         "write the name of a variable, such as `\"OPENAI_API_KEY\"`, and set that variable to the key where jig is \
          started; `\"\"` if the provider needs no key"
@@ -393,7 +393,7 @@ fn check_key_env(text: &str) -> Result<(), Complaint> {
     };
     // The names of variables are short, and none begins as the keys of many providers do.
     if !is_name || text.len() > MAX_KEY_ENV || text.starts_with("sk_") {
-        return Err(Complaint::new("it is not the name of a variable", help));
+        return Err(TextComplaint::new("it is not the name of a variable", help));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use jig_proto::hint;
 
 use crate::origin::Layer;
 use crate::problem::Problem;
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 /// The log: `[log]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +21,9 @@ impl Default for LogSettings {
 
 impl LogSettings {
     /// Reads the checked table.
-    pub(crate) fn read(node: Option<&Node>) -> Self {
+    pub(crate) fn read(node: Option<&ConfigNode>) -> Self {
         let required = node.and_then(|node| node.get("required"));
-        let required = required.and_then(Node::bool);
+        let required = required.and_then(ConfigNode::bool);
         Self {
             required: required.unwrap_or(true),
         }
@@ -32,7 +32,7 @@ impl LogSettings {
 
 /// What a workspace must not say: whoever writes the project's files would have nothing written down of what
 /// its tools do.
-pub(crate) fn check_workspace(layers: &[Node], problems: &mut Vec<Problem>) {
+pub(crate) fn check_workspace(layers: &[ConfigNode], problems: &mut Vec<Problem>) {
     let tables = layers.iter().filter_map(|layer| layer.get("log"));
     for node in tables.filter(|node| node.origin.layer() == Layer::Workspace) {
         let Some(entry) = node.entry("required") else {

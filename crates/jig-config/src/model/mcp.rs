@@ -12,7 +12,7 @@ use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
 use crate::shape::keys;
 use crate::shape::quantity::{Amount, KIB, MINUTE};
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 /// How the tools are served over MCP: `[mcp]`, with every setting resolved.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct McpConfig {
     /// The bytes of text above which a result links to it.
     pub link_above: u64,
     /// As it was written.
-    pub(crate) values: Option<Node>,
+    pub(crate) values: Option<ConfigNode>,
 }
 
 impl Default for McpConfig {
@@ -41,7 +41,7 @@ impl McpConfig {
     }
 
     /// Reads the checked table, without servers.
-    pub(crate) fn read(values: Option<Node>) -> Self {
+    pub(crate) fn read(values: Option<ConfigNode>) -> Self {
         // A table that held nothing but servers says nothing.
         let values = values.filter(|node| node.table().is_some_and(|table| !table.is_empty()));
         let amount = |name: &str| {
@@ -68,7 +68,7 @@ impl McpConfig {
 }
 
 /// What a checked table says for one key: milliseconds, or bytes.
-fn amount(node: &Node, name: &str) -> Option<u64> {
+fn amount(node: &ConfigNode, name: &str) -> Option<u64> {
     match keys::MCP.amount(node, name)? {
         Amount::Of(amount) => Some(amount),
         Amount::Unlimited | Amount::Default => None,
@@ -76,7 +76,7 @@ fn amount(node: &Node, name: &str) -> Option<u64> {
 }
 
 /// What a workspace must not change: how long a turn lasts, and how long a call waits for a person.
-pub(crate) fn check_workspace(layers: &[Node], problems: &mut Vec<Problem>) {
+pub(crate) fn check_workspace(layers: &[ConfigNode], problems: &mut Vec<Problem>) {
     let tables = || layers.iter().filter_map(|layer| layer.get("mcp"));
     for (name, what) in ONLY_SHORTER {
         let own = tables()

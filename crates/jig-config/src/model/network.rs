@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 /// What all tools share of the network: `[network]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub struct NetworkSettings {
 
 impl NetworkSettings {
     /// Reads the checked table.
-    pub(super) fn read(node: Option<&Node>) -> Self {
+    pub(super) fn read(node: Option<&ConfigNode>) -> Self {
         let resolver = node
             .and_then(|node| node.get("resolver"))
-            .and_then(Node::text);
+            .and_then(ConfigNode::text);
         Self {
             resolver: resolver.and_then(|text| parse_resolver(text).ok().flatten()),
         }

@@ -8,17 +8,17 @@ use jig_proto::{Hint, hint};
 use crate::problem::Problem;
 use crate::quoting::{closest, key as written_key, quote};
 use crate::shape::either;
-use crate::value::{Kind, Node, Value};
+use crate::value::{ConfigNode, TomlValueKind, Value};
 
 /// Reports what is wrong with the schema that stands at `key`.
-pub(super) fn check(node: &Node, key: &str, errors: &mut Vec<Problem>) {
+pub(super) fn check(node: &ConfigNode, key: &str, errors: &mut Vec<Problem>) {
     let before = errors.len();
-    let mut checker = Checker { errors };
+    let mut checker = OutputSchemaChecker { errors };
     checker.schema(node, key, 0);
     if checker.errors.len() > before {
         return;
     }
-    if node.get("type").and_then(Node::text) != Some("object") {
+    if node.get("type").and_then(ConfigNode::text) != Some("object") {
         let at = node.get("type").unwrap_or(node);
         let problem = Problem::error(
             "the `output` of a tool describes an object, and this schema does not",
@@ -28,7 +28,7 @@ pub(super) fn check(node: &Node, key: &str, errors: &mut Vec<Problem>) {
     }
 }
 
-struct Checker<'a> {
+struct OutputSchemaChecker<'a> {
     errors: &'a mut Vec<Problem>,
 }
 
@@ -75,8 +75,8 @@ impl Keyword {
     }
 }
 
-impl Checker<'_> {
-    fn schema(&mut self, node: &Node, key: &str, depth: usize) {
+impl OutputSchemaChecker<'_> {
+    fn schema(&mut self, node: &ConfigNode, key: &str, depth: usize) {
         // `true` and `false` are schemas below the root.
         if depth > 0 && node.bool().is_some() {
             return;
@@ -109,7 +109,14 @@ impl Checker<'_> {
         }
     }
 
-    fn keyword(&mut self, name: &str, keyword: Keyword, node: &Node, key: &str, depth: usize) {
+    fn keyword(
+        &mut self,
+        name: &str,
+        keyword: Keyword,
+        node: &ConfigNode,
+        key: &str,
+        depth: usize,
+    ) {
         let (fits, expected) = match keyword {
             Keyword::Type => (is_type(node), "the name of a type, or a list of them"),
             Keyword::Text => (node.text().is_some(), "a string"),
@@ -173,14 +180,14 @@ impl Checker<'_> {
         }
     }
 
-    fn problem(&mut self, at: &Node, key: &str, what: String, help: Hint) {
+    fn problem(&mut self, at: &ConfigNode, key: &str, what: String, help: Hint) {
         let problem = Problem::error(what, help).at(&at.origin, "").key(key);
         self.errors.push(problem);
     }
 }
 
-fn is_type(node: &Node) -> bool {
-    let is_name = |node: &Node| node.text().is_some_and(|name| TYPES.contains(&name));
+fn is_type(node: &ConfigNode) -> bool {
+    let is_name = |node: &ConfigNode| node.text().is_some_and(|name| TYPES.contains(&name));
     match node.list() {
         Some(items) => !items.is_empty() && items.iter().all(is_name),
         None => is_name(node),
@@ -188,12 +195,12 @@ fn is_type(node: &Node) -> bool {
 }
 
 /// A part that has no form in JSON: a date, an infinity.
-fn not_json(node: &Node) -> Option<&Node> {
+fn not_json(node: &ConfigNode) -> Option<&ConfigNode> {
     match &node.value {
         Value::Float(value) => (!value.is_finite()).then_some(node),
         Value::List(items) => items.iter().find_map(not_json),
         Value::Table(entries) => entries.values().find_map(|entry| not_json(&entry.node)),
-        _ => (node.kind() == Kind::Date).then_some(node),
+        _ => (node.kind() == TomlValueKind::Date).then_some(node),
     }
 }
 

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 /// One parameter of a tool, or a part of one (J-024).
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -81,8 +81,8 @@ impl ParameterType {
 
 impl Parameter {
     /// Reads a checked table.
-    pub(super) fn from_node(node: &Node) -> Self {
-        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+    pub(super) fn from_node(node: &ConfigNode) -> Self {
+        let text = |key: &str| node.get(key).and_then(ConfigNode::text).map(str::to_owned);
         let types = match node.get("type") {
             Some(one) if one.text().is_some() => vec![one.text().unwrap_or_default().to_owned()],
             Some(list) => list.texts(),
@@ -90,7 +90,7 @@ impl Parameter {
         };
         let values = |key: &str| match node.get(key) {
             Some(list) => match list.list() {
-                Some(items) => items.iter().map(Node::to_json).collect(),
+                Some(items) => items.iter().map(ConfigNode::to_json).collect(),
                 None => vec![list.to_json()],
             },
             None => Vec::new(),
@@ -101,8 +101,11 @@ impl Parameter {
                 .filter_map(|name| ParameterType::parse(name))
                 .collect(),
             values: values("enum"),
-            default: node.get("default").map(Node::to_json),
-            required: node.get("required").and_then(Node::bool).unwrap_or(false),
+            default: node.get("default").map(ConfigNode::to_json),
+            required: node
+                .get("required")
+                .and_then(ConfigNode::bool)
+                .unwrap_or(false),
             summary: text("summary"),
             description: text("description"),
             examples: values("examples"),
@@ -221,8 +224,8 @@ impl Parameter {
 }
 
 /// Reads a checked table of parameters.
-pub(super) fn parameters(node: Option<&Node>) -> IndexMap<String, Parameter> {
-    let entries = node.and_then(Node::table).into_iter().flatten();
+pub(super) fn parameters(node: Option<&ConfigNode>) -> IndexMap<String, Parameter> {
+    let entries = node.and_then(ConfigNode::table).into_iter().flatten();
     entries
         .map(|(name, entry)| (name.clone(), Parameter::from_node(&entry.node)))
         .collect()

@@ -1,14 +1,17 @@
-//! The declared rules of a tool as [`Access`], with the place of each.
+//! The declared rules of a tool as [`DeclaredAccess`], with the place of each.
 
-use jig_policy::{Access, Capabilities, Capability, CommandRule, EnvRule, FsRule, NetRule};
+use jig_policy::{
+    Capability, DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule,
+    DeclaredNetRule, FileCapabilities,
+};
 use jig_proto::hint;
 
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::quoting::{key, quote};
-use crate::value::{Entry, Node};
+use crate::value::{ConfigNode, TableEntry};
 
-/// Where each rule of an [`Access`] was written, list by list in the same order.
+/// Where each rule of an [`DeclaredAccess`] was written, list by list in the same order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RulePlaces {
     pub(crate) fs: Vec<RulePlace>,
@@ -36,7 +39,7 @@ impl RulePlace {
     }
 }
 
-fn parts(rule: &Node) -> Vec<(String, Origin)> {
+fn parts(rule: &ConfigNode) -> Vec<(String, Origin)> {
     let entries = rule.table().into_iter().flatten();
     entries
         .map(|(name, entry)| (name.clone(), entry.node.origin.clone()))
@@ -44,25 +47,44 @@ fn parts(rule: &Node) -> Vec<(String, Origin)> {
 }
 
 impl RulePlaces {
-    pub(super) fn push_fs(&mut self, access: &mut Access, rule: FsRule, place: RulePlace) {
+    pub(super) fn push_fs(
+        &mut self,
+        access: &mut DeclaredAccess,
+        rule: DeclaredFsRule,
+        place: RulePlace,
+    ) {
         access.fs.push(rule);
         self.fs.push(place);
     }
 
-    pub(super) fn push_net(&mut self, access: &mut Access, rule: NetRule, place: RulePlace) {
+    pub(super) fn push_net(
+        &mut self,
+        access: &mut DeclaredAccess,
+        rule: DeclaredNetRule,
+        place: RulePlace,
+    ) {
         access.net.push(rule);
         self.net.push(place);
     }
 
-    pub(super) fn push_env(&mut self, access: &mut Access, rule: EnvRule, place: RulePlace) {
+    pub(super) fn push_env(
+        &mut self,
+        access: &mut DeclaredAccess,
+        rule: DeclaredEnvRule,
+        place: RulePlace,
+    ) {
         access.env.push(rule);
         self.env.push(place);
     }
 }
 
 /// Reads the checked `access` table of the tool that stands at `prefix`.
-pub(super) fn read(node: &Node, prefix: &str, problems: &mut Vec<Problem>) -> (Access, RulePlaces) {
-    let mut access = Access::default();
+pub(super) fn read(
+    node: &ConfigNode,
+    prefix: &str,
+    problems: &mut Vec<Problem>,
+) -> (DeclaredAccess, RulePlaces) {
+    let mut access = DeclaredAccess::default();
     let mut places = RulePlaces::default();
     for (index, rule) in items(node, "fs") {
         let place = place(rule, "path", format!("{prefix}.access.fs[{index}]"));
@@ -72,7 +94,7 @@ pub(super) fn read(node: &Node, prefix: &str, problems: &mut Vec<Problem>) -> (A
         {
             problems.push(external_rule(rule, external, &place));
         }
-        let rule = FsRule {
+        let rule = DeclaredFsRule {
             path: text(rule, "path"),
             capabilities: capabilities(rule),
             origin: rule.origin.to_policy(),
@@ -81,9 +103,9 @@ pub(super) fn read(node: &Node, prefix: &str, problems: &mut Vec<Problem>) -> (A
     }
     for (index, rule) in items(node, "net") {
         let place = place(rule, "host", format!("{prefix}.access.net[{index}]"));
-        let port = rule.get("port").and_then(Node::int);
-        let optional = |key: &str| rule.get(key).and_then(Node::text).map(str::to_owned);
-        let rule = NetRule {
+        let port = rule.get("port").and_then(ConfigNode::int);
+        let optional = |key: &str| rule.get(key).and_then(ConfigNode::text).map(str::to_owned);
+        let rule = DeclaredNetRule {
             host: text(rule, "host"),
             scheme: optional("scheme"),
             port: port.and_then(|port| u16::try_from(port).ok()),
@@ -95,7 +117,7 @@ pub(super) fn read(node: &Node, prefix: &str, problems: &mut Vec<Problem>) -> (A
     }
     for (index, rule) in items(node, "env") {
         let place = place(rule, "name", format!("{prefix}.access.env[{index}]"));
-        let rule = EnvRule {
+        let rule = DeclaredEnvRule {
             name: text(rule, "name"),
             read: flag(rule, "read"),
             header: flag(rule, "header"),
@@ -116,18 +138,22 @@ pub(super) fn read(node: &Node, prefix: &str, problems: &mut Vec<Problem>) -> (A
 
 /// Reads a checked table of programs. An empty table means that no program may be run.
 pub(super) fn read_commands(
-    node: &Node,
+    node: &ConfigNode,
     prefix: &str,
-    access: &mut Access,
+    access: &mut DeclaredAccess,
     places: &mut RulePlaces,
 ) {
     let rules = access.commands.get_or_insert_default();
     for (program, entry) in node.table().into_iter().flatten() {
-        let lists = entry.node.get("args").and_then(Node::list);
-        rules.push(CommandRule {
+        let lists = entry.node.get("args").and_then(ConfigNode::list);
+        rules.push(DeclaredCommandRule {
             program: program.clone(),
-            args: lists.map(|lists| lists.iter().map(Node::texts).collect()),
-            envs: entry.node.get("envs").map(Node::texts).unwrap_or_default(),
+            args: lists.map(|lists| lists.iter().map(ConfigNode::texts).collect()),
+            envs: entry
+                .node
+                .get("envs")
+                .map(ConfigNode::texts)
+                .unwrap_or_default(),
             origin: entry.key.to_policy(),
         });
         places.commands.push(RulePlace {
@@ -138,12 +164,15 @@ pub(super) fn read_commands(
     }
 }
 
-fn items<'a>(node: &'a Node, list: &str) -> impl Iterator<Item = (usize, &'a Node)> {
-    let items = node.get(list).and_then(Node::list).unwrap_or_default();
+fn items<'a>(node: &'a ConfigNode, list: &str) -> impl Iterator<Item = (usize, &'a ConfigNode)> {
+    let items = node
+        .get(list)
+        .and_then(ConfigNode::list)
+        .unwrap_or_default();
     items.iter().enumerate()
 }
 
-fn place(rule: &Node, telling: &str, key: String) -> RulePlace {
+fn place(rule: &ConfigNode, telling: &str, key: String) -> RulePlace {
     let origin = rule.get(telling).map_or(&rule.origin, |node| &node.origin);
     RulePlace {
         origin: origin.clone(),
@@ -152,23 +181,23 @@ fn place(rule: &Node, telling: &str, key: String) -> RulePlace {
     }
 }
 
-fn text(rule: &Node, key: &str) -> String {
+fn text(rule: &ConfigNode, key: &str) -> String {
     rule.get(key)
-        .and_then(Node::text)
+        .and_then(ConfigNode::text)
         .unwrap_or_default()
         .to_owned()
 }
 
-fn flag(rule: &Node, key: &str) -> bool {
-    rule.get(key).and_then(Node::bool).unwrap_or(false)
+fn flag(rule: &ConfigNode, key: &str) -> bool {
+    rule.get(key).and_then(ConfigNode::bool).unwrap_or(false)
 }
 
 /// `write` is the default of create, update and delete, which win over it (G-036).
-fn capabilities(rule: &Node) -> Capabilities {
+fn capabilities(rule: &ConfigNode) -> FileCapabilities {
     let write = flag(rule, "write");
     let granted = |one: Capability| {
-        let own = rule.get(one.name()).and_then(Node::bool);
-        let is_write = Capabilities::WRITE.has(one);
+        let own = rule.get(one.name()).and_then(ConfigNode::bool);
+        let is_write = FileCapabilities::WRITE.has(one);
         own.unwrap_or(is_write && write)
     };
     Capability::ALL
@@ -177,7 +206,7 @@ fn capabilities(rule: &Node) -> Capabilities {
         .collect()
 }
 
-fn external_rule(rule: &Node, external: &Entry, place: &RulePlace) -> Problem {
+fn external_rule(rule: &ConfigNode, external: &TableEntry, place: &RulePlace) -> Problem {
     let path = text(rule, "path");
     Problem::error(
         format!(

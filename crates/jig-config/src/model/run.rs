@@ -11,10 +11,10 @@ use serde_json::{Map, Value as Json};
 use super::settings::RunMode;
 use crate::origin::Origin;
 
-use condition::Match;
+use condition::ConditionMatch;
 pub(crate) use condition::parse_pointer;
-pub use condition::{Leads, RunCondition, RunTest};
-pub(super) use read::Reader;
+pub use condition::{PathMeaning, RunCondition, RunTest};
+pub(super) use read::RunReader;
 
 /// Whether somebody is asked before a tool runs, for each action (S-080).
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ impl RunModes {
     ///
     /// Paths are taken as they are written. Where there is a workspace, links in it count, too:
     /// [`decide_in`](Self::decide_in).
-    pub fn decide(&self, action: ToolAction, arguments: &Map<String, Json>) -> Decided {
+    pub fn decide(&self, action: ToolAction, arguments: &Map<String, Json>) -> RunDecision {
         self.of(action).decide(arguments)
     }
 
@@ -68,8 +68,8 @@ impl RunModes {
         &self,
         action: ToolAction,
         arguments: &Map<String, Json>,
-        leads: &dyn Fn(&str) -> Leads,
-    ) -> Decided {
+        leads: &dyn Fn(&str) -> PathMeaning,
+    ) -> RunDecision {
         self.of(action).decide_in(arguments, leads)
     }
 }
@@ -90,7 +90,7 @@ impl fmt::Display for RunModes {
 
 /// What was decided about one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Decided {
+pub struct RunDecision {
     /// Whether somebody is asked.
     pub mode: RunMode,
     /// Which rule of the list says so, counted from 0. `None` where the mode is the same for every call, and
@@ -114,44 +114,44 @@ impl RunRules {
     /// The first rule that matches decides. Where it cannot be told whether a rule is meant, because an
     /// argument is a path that leaves the workspace, for instance, the stricter of both ways holds: no
     /// spelling of an argument gets around a rule, whether that rule allows or refuses.
-    pub fn decide(&self, arguments: &Map<String, Json>) -> Decided {
-        self.decide_in(arguments, &|_| Leads::AsWritten)
+    pub fn decide(&self, arguments: &Map<String, Json>) -> RunDecision {
+        self.decide_in(arguments, &|_| PathMeaning::AsWritten)
     }
 
     /// The same in a workspace, of which `leads` says where a text leads that may be a path.
     pub fn decide_in(
         &self,
         arguments: &Map<String, Json>,
-        leads: &dyn Fn(&str) -> Leads,
-    ) -> Decided {
+        leads: &dyn Fn(&str) -> PathMeaning,
+    ) -> RunDecision {
         let rules = match self {
             RunRules::Always(mode) => {
-                return Decided {
+                return RunDecision {
                     mode: *mode,
                     rule: None,
                 };
             }
             RunRules::ByArguments(rules) => rules,
         };
-        let mut strictest: Option<Decided> = None;
-        let mut decided = Decided {
+        let mut strictest: Option<RunDecision> = None;
+        let mut decided = RunDecision {
             mode: NO_MATCH,
             rule: None,
         };
         for (index, rule) in rules.iter().enumerate() {
-            let this = Decided {
+            let this = RunDecision {
                 mode: rule.mode,
                 rule: Some(index),
             };
             match rule.matches(arguments, leads) {
-                Match::No => {}
-                Match::Yes => {
+                ConditionMatch::No => {}
+                ConditionMatch::Yes => {
                     decided = this;
                     break;
                 }
-                Match::Unclear => {
+                ConditionMatch::Unclear => {
                     let stricter =
-                        |other: Decided| this.mode.strictness() > other.mode.strictness();
+                        |other: RunDecision| this.mode.strictness() > other.mode.strictness();
                     if strictest.is_none_or(stricter) {
                         strictest = Some(this);
                     }
@@ -246,10 +246,14 @@ impl RunRule {
         Json::Object(rule)
     }
 
-    fn matches(&self, arguments: &Map<String, Json>, leads: &dyn Fn(&str) -> Leads) -> Match {
+    fn matches(
+        &self,
+        arguments: &Map<String, Json>,
+        leads: &dyn Fn(&str) -> PathMeaning,
+    ) -> ConditionMatch {
         let conditions = self.conditions.iter();
         let found = conditions.map(|one| one.matches(arguments, leads));
-        found.fold(Match::Yes, Match::and)
+        found.fold(ConditionMatch::Yes, ConditionMatch::and)
     }
 }
 

@@ -18,9 +18,9 @@ use super::{Config, Tool};
 use crate::origin::{Layer, Origin};
 use crate::quoting::key;
 use crate::shape::keys;
-use crate::value::Node;
+use crate::value::ConfigNode;
 
-pub use filled::{Filled, FilledError, Unfilled};
+pub use filled::{FillError, FilledError, ServerSettingText};
 pub(crate) use read::{MergedServer, MergedServers, merge_servers, read_servers};
 pub use secret::looks_secret;
 pub(crate) use secret::{hide_lines, masked};
@@ -34,13 +34,13 @@ pub struct Server {
     /// Whether its tools are there.
     pub enable: bool,
     /// How it is reached.
-    pub reach: Reach,
+    pub reach: ServerReach,
     /// What a program gets in its environment, besides what its rules let through.
-    pub env: IndexMap<String, Filled>,
+    pub env: IndexMap<String, ServerSettingText>,
     /// What the names of its tools begin with.
     pub prefix: String,
     /// What happens when it describes a tool in another way than before.
-    pub definitions: Definitions,
+    pub definitions: DefinitionMode,
     /// How long it may take to start and to list its tools.
     pub start: Duration,
     /// How long it goes on without a call; `None` for as long as jig runs.
@@ -61,17 +61,17 @@ pub struct Server {
     pub(crate) loosened: Vec<(String, &'static str, Json)>,
     /// Its dotted key: `mcp.servers.NAME`, or `providers.mcp.NAME`.
     pub(crate) key: String,
-    pub(crate) values: Arc<Node>,
+    pub(crate) values: Arc<ConfigNode>,
 }
 
 /// How a server is reached.
 #[derive(Debug, Clone)]
 // Exhaustive: whoever connects must have an answer to each.
-pub enum Reach {
+pub enum ServerReach {
     /// A program that jig starts in its sandbox, and talks to over its standard streams.
     Program {
         /// The program, and then its arguments.
-        command: Vec<Filled>,
+        command: Vec<ServerSettingText>,
         /// The program as a tool of runtime `stdio` that has the server's name: its rules and its sandbox. Of
         /// its command only the words without variables are there; what is started is `command`.
         policy: Box<Tool>,
@@ -79,28 +79,28 @@ pub enum Reach {
     /// A server that runs elsewhere, over Streamable HTTP.
     Remote {
         /// Where.
-        url: Filled,
+        url: ServerSettingText,
         /// What every request to it says, besides what the protocol does.
-        headers: IndexMap<String, Filled>,
+        headers: IndexMap<String, ServerSettingText>,
     },
 }
 
 /// What happens when a server describes a tool in another way than before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 // Exhaustive: whoever lists tools must have an answer to each.
-pub enum Definitions {
+pub enum DefinitionMode {
     /// The tool is held until a person accepts it.
     Hold,
     /// It is taken as it comes.
     Follow,
 }
 
-impl Definitions {
+impl DefinitionMode {
     /// The word, as in configuration.
     pub fn name(self) -> &'static str {
         match self {
-            Definitions::Hold => "hold",
-            Definitions::Follow => "follow",
+            DefinitionMode::Hold => "hold",
+            DefinitionMode::Follow => "follow",
         }
     }
 }
@@ -120,19 +120,19 @@ impl Server {
     /// The rules and the sandbox of its program, if it is one.
     pub fn policy(&self) -> Option<&Tool> {
         match &self.reach {
-            Reach::Program { policy, .. } => Some(policy),
-            Reach::Remote { .. } => None,
+            ServerReach::Program { policy, .. } => Some(policy),
+            ServerReach::Remote { .. } => None,
         }
     }
 
     /// What its command downloads before it can start, as far as that is certain from the words without variables.
     pub fn download(&self) -> Option<Download> {
         match &self.reach {
-            Reach::Program { command, .. } => {
+            ServerReach::Program { command, .. } => {
                 let words: Vec<String> = command.iter().map(ToString::to_string).collect();
                 Download::of(&words)
             }
-            Reach::Remote { .. } => None,
+            ServerReach::Remote { .. } => None,
         }
     }
 
@@ -150,19 +150,19 @@ impl Server {
     }
 
     fn hashed(&self) -> String {
-        let filled = |all: &IndexMap<String, Filled>| -> Json {
+        let filled = |all: &IndexMap<String, ServerSettingText>| -> Json {
             let all = all
                 .iter()
                 .map(|(name, value)| (name.clone(), value.to_json()));
             Json::Object(all.collect())
         };
         let reach = match &self.reach {
-            Reach::Program { command, policy } => {
-                let words: Vec<Json> = command.iter().map(Filled::to_json).collect();
-                let part = |key: &str| policy.values.get(key).map(Node::to_json);
+            ServerReach::Program { command, policy } => {
+                let words: Vec<Json> = command.iter().map(ServerSettingText::to_json).collect();
+                let part = |key: &str| policy.values.get(key).map(ConfigNode::to_json);
                 json!({ "command": words, "access": part("access"), "sandbox": part("sandbox") })
             }
-            Reach::Remote { url, headers } => {
+            ServerReach::Remote { url, headers } => {
                 json!({ "url": url.to_json(), "headers": filled(headers) })
             }
         };

@@ -185,7 +185,7 @@ impl Default for Enable {
 
 /// How one question of a tool is answered (J-016).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct QuestionSettings {
     /// Who is asked.
     pub target: QuestionTarget,
     /// The answer, known in advance: nobody is asked.

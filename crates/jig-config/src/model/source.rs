@@ -1,4 +1,4 @@
-//! [`Source`] and [`Runtime`]: where a tool's definition comes from, and how it runs.
+//! [`ToolSource`] and [`RuntimeKind`]: where a tool's definition comes from, and how it runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// Where the definition of a tool comes from (J-021).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Source {
+pub enum ToolSource {
     /// This configuration.
     Local {
         /// The name that the tool itself is told, if it is another one.
@@ -26,33 +26,33 @@ pub enum Source {
     },
 }
 
-impl Source {
+impl ToolSource {
     /// The kind: `local`, `builtin` or `mcp`.
     pub fn kind(&self) -> &'static str {
         match self {
-            Source::Local { .. } => "local",
-            Source::Builtin { .. } => "builtin",
-            Source::Mcp { .. } => "mcp",
+            ToolSource::Local { .. } => "local",
+            ToolSource::Builtin { .. } => "builtin",
+            ToolSource::Mcp { .. } => "mcp",
         }
     }
 
     /// The tool's name at its source, if it is another one than in the configuration.
     pub fn tool(&self) -> Option<&str> {
         match self {
-            Source::Local { tool } | Source::Builtin { tool } | Source::Mcp { tool, .. } => {
-                tool.as_deref()
-            }
+            ToolSource::Local { tool }
+            | ToolSource::Builtin { tool }
+            | ToolSource::Mcp { tool, .. } => tool.as_deref(),
         }
     }
 
     /// Whether the definition stands in this configuration.
     pub fn is_local(&self) -> bool {
-        matches!(self, Source::Local { .. })
+        matches!(self, ToolSource::Local { .. })
     }
 }
 
 /// `local[.NAME]`, `builtin[.NAME]` or `mcp.SERVER[.TOOL]`.
-impl FromStr for Source {
+impl FromStr for ToolSource {
     type Err = SourceError;
 
     fn from_str(text: &str) -> Result<Self, SourceError> {
@@ -65,8 +65,8 @@ impl FromStr for Source {
         }
         let tool = rest.map(str::to_owned);
         match (kind, rest) {
-            ("local", _) => Ok(Source::Local { tool }),
-            ("builtin", _) => Ok(Source::Builtin { tool }),
+            ("local", _) => Ok(ToolSource::Local { tool }),
+            ("builtin", _) => Ok(ToolSource::Builtin { tool }),
             ("mcp", None) => Err(SourceError::NoServer),
             ("mcp", Some(rest)) => {
                 // A tool's name may hold dots, a server's may not.
@@ -74,7 +74,7 @@ impl FromStr for Source {
                     Some((server, tool)) => (server, Some(tool)),
                     None => (rest, None),
                 };
-                Ok(Source::Mcp {
+                Ok(ToolSource::Mcp {
                     server: server.to_owned(),
                     tool: tool.map(str::to_owned),
                 })
@@ -84,10 +84,10 @@ impl FromStr for Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ToolSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind())?;
-        if let Source::Mcp { server, .. } = self {
+        if let ToolSource::Mcp { server, .. } = self {
             write!(f, ".{server}")?;
         }
         match self.tool() {
@@ -115,7 +115,7 @@ pub enum SourceError {
 /// How a tool runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Runtime {
+pub enum RuntimeKind {
     /// A subprocess that the operating system confines.
     Stdio,
     /// A subprocess that asks jig for everything it needs.
@@ -128,20 +128,20 @@ pub enum Runtime {
     Builtin,
 }
 
-impl Runtime {
+impl RuntimeKind {
     /// The name, as in configuration.
     pub fn name(self) -> &'static str {
         match self {
-            Runtime::Stdio => "stdio",
-            Runtime::Vfs => "vfs",
-            Runtime::Wasm => "wasm",
-            Runtime::Mcp => "mcp",
-            Runtime::Builtin => "builtin",
+            RuntimeKind::Stdio => "stdio",
+            RuntimeKind::Vfs => "vfs",
+            RuntimeKind::Wasm => "wasm",
+            RuntimeKind::Mcp => "mcp",
+            RuntimeKind::Builtin => "builtin",
         }
     }
 }
 
-impl fmt::Display for Runtime {
+impl fmt::Display for RuntimeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -1,24 +1,24 @@
-//! What outlives a call: [`Notices`], and what makes a tool stateful.
+//! What outlives a call: [`NoticeSettings`], and what makes a tool stateful.
 
 use indexmap::IndexMap;
 use jig_proto::{Actions, Hint, hint};
 
 use super::parameter::{Parameter, parameters};
-use super::{Runtime, Source, ToolName};
+use super::{RuntimeKind, ToolName, ToolSource};
 use crate::problem::Problem;
 use crate::quoting::quote;
-use crate::value::{Entry, Node};
+use crate::value::{ConfigNode, TableEntry};
 
 /// What the model is told about a running tool without asking (S-082).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Notices {
+pub struct NoticeSettings {
     /// That it has ended.
     pub stopped: bool,
     /// That it asks something.
     pub waiting: bool,
 }
 
-impl Default for Notices {
+impl Default for NoticeSettings {
     /// Both.
     fn default() -> Self {
         Self {
@@ -28,9 +28,9 @@ impl Default for Notices {
     }
 }
 
-impl Notices {
+impl NoticeSettings {
     /// Reads the checked value of `notices`: a boolean, or a list.
-    pub(super) fn read(node: Option<&Node>) -> Self {
+    pub(super) fn read(node: Option<&ConfigNode>) -> Self {
         let Some(node) = node else {
             return Self::default();
         };
@@ -58,17 +58,17 @@ pub(super) struct Stateful {
 }
 
 /// Reads `stateful`, `terminal` and `parameters` of one tool, which depend on each other.
-pub(super) struct Reader<'a> {
+pub(super) struct StatefulReader<'a> {
     pub(super) name: &'a ToolName,
     /// The dotted key of the tool.
     pub(super) prefix: &'a str,
     /// Its merged and checked table.
-    pub(super) node: &'a Node,
-    pub(super) source: &'a Source,
-    pub(super) runtime: Runtime,
+    pub(super) node: &'a ConfigNode,
+    pub(super) source: &'a ToolSource,
+    pub(super) runtime: RuntimeKind,
 }
 
-impl Reader<'_> {
+impl StatefulReader<'_> {
     pub(super) fn read(&self, errors: &mut Vec<Problem>) -> Stateful {
         let mut parameters = parameters(self.node.get("parameters"));
         let by_parameter = parameters.get("action").and_then(actions_of);
@@ -92,7 +92,7 @@ impl Reader<'_> {
     fn actions(&self, by_parameter: Option<Actions>, errors: &mut Vec<Problem>) -> Actions {
         let Some(entry) = self.node.entry("stateful") else {
             // An argument of a server's tool has to reach the server.
-            let ours = !matches!(self.source, Source::Mcp { .. });
+            let ours = !matches!(self.source, ToolSource::Mcp { .. });
             return by_parameter.filter(|_| ours).unwrap_or(Actions::NONE);
         };
         match entry.node.bool() {
@@ -169,10 +169,10 @@ impl Reader<'_> {
         if entry.node.bool() == Some(false) {
             return None;
         }
-        if self.runtime != Runtime::Stdio {
+        if self.runtime != RuntimeKind::Stdio {
             let why = match self.runtime {
-                Runtime::Mcp => "it runs on a server".to_owned(),
-                Runtime::Builtin => "its code is part of jig".to_owned(),
+                RuntimeKind::Mcp => "it runs on a server".to_owned(),
+                RuntimeKind::Builtin => "its code is part of jig".to_owned(),
                 other => format!("a tool of runtime `{other}` talks to jig by a protocol"),
             };
             let problem = self.problem(
@@ -201,7 +201,7 @@ impl Reader<'_> {
             errors.push(problem.and(&input.node.origin, "the call"));
         }
         let side = |key: &str, default: u16| {
-            let written = entry.node.get(key).and_then(Node::int);
+            let written = entry.node.get(key).and_then(ConfigNode::int);
             written
                 .and_then(|side| side.try_into().ok())
                 .unwrap_or(default)
@@ -209,11 +209,11 @@ impl Reader<'_> {
         Some((side("rows", ROWS), side("cols", COLS)))
     }
 
-    fn parameter(&self, name: &str) -> Option<&Entry> {
+    fn parameter(&self, name: &str) -> Option<&TableEntry> {
         self.node.get("parameters")?.entry(name)
     }
 
-    fn problem(&self, key: &str, at: &Node, what: String, help: Hint) -> Problem {
+    fn problem(&self, key: &str, at: &ConfigNode, what: String, help: Hint) -> Problem {
         Problem::error(format!("{} {what}", quote(self.name.as_str())), help)
             .at(&at.origin, "")
             .key(format!("{}.{key}", self.prefix))

@@ -6,7 +6,7 @@ use jig_proto::{ProjectPath, hint};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::quoting::{dotted, quote};
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 /// A topic of the knowledge base: `[kb.topic.NAME]`.
 ///
@@ -30,7 +30,7 @@ pub struct Topic {
     pub learned: Vec<String>,
     /// The subjects that are never shown: names or patterns. They win over `learned`.
     pub disabled: Vec<String>,
-    pub(crate) values: Node,
+    pub(crate) values: ConfigNode,
 }
 
 impl Topic {
@@ -53,9 +53,9 @@ impl Topic {
     }
 
     /// Reads the checked table of one topic; `None` if it is incomplete, which is then a problem.
-    fn read(id: &str, node: &Node, errors: &mut Vec<Problem>) -> Option<Self> {
-        let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
-        let texts = |key: &str| node.get(key).map(Node::texts).unwrap_or_default();
+    fn read(id: &str, node: &ConfigNode, errors: &mut Vec<Problem>) -> Option<Self> {
+        let text = |key: &str| node.get(key).and_then(ConfigNode::text).map(str::to_owned);
+        let texts = |key: &str| node.get(key).map(ConfigNode::texts).unwrap_or_default();
         let subjects = text("subjects").and_then(|path| ProjectPath::normalize(&path).ok());
         let Some(subjects) = subjects else {
             errors.push(no_subjects(id, node));
@@ -63,7 +63,10 @@ impl Topic {
         };
         Some(Self {
             id: id.to_owned(),
-            enable: node.get("enable").and_then(Node::bool).unwrap_or(true),
+            enable: node
+                .get("enable")
+                .and_then(ConfigNode::bool)
+                .unwrap_or(true),
             title: text("title"),
             introduction: text("introduction"),
             description: text("description"),
@@ -77,13 +80,13 @@ impl Topic {
 
 /// Reads the merged `[kb]`, without the topics that something is wrong with.
 pub(crate) fn read_topics(
-    node: Option<&Node>,
+    node: Option<&ConfigNode>,
     blamed: impl Fn(&str) -> bool,
     errors: &mut Vec<Problem>,
 ) -> IndexMap<String, Topic> {
     let entries = node
         .and_then(|node| node.get("topic"))
-        .and_then(Node::table);
+        .and_then(ConfigNode::table);
     let entries = entries.into_iter().flatten();
     let mut topics = IndexMap::new();
     for (id, entry) in entries.filter(|(id, _)| !blamed(id)) {
@@ -94,7 +97,7 @@ pub(crate) fn read_topics(
     topics
 }
 
-fn no_subjects(id: &str, node: &Node) -> Problem {
+fn no_subjects(id: &str, node: &ConfigNode) -> Problem {
     let key = dotted(&["kb".to_owned(), "topic".to_owned(), id.to_owned()]);
     Problem::error(
         format!(

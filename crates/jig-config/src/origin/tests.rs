@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn lines_and_columns_count_from_one_in_characters() {
     let content = "a = 1\n\"ü\" = 2\r\n\nlast";
-    let text = Text::new(Layer::Workspace, "jig.toml", None, content.to_owned());
+    let text = ConfigText::new(Layer::Workspace, "jig.toml", None, content.to_owned());
     let check = |at: usize, line: u32, column: u32, whole: &str| {
         let origin = Origin::new(&text, at..at + 1);
         assert_eq!(
@@ -24,7 +24,7 @@ fn lines_and_columns_count_from_one_in_characters() {
 
 #[test]
 fn an_origin_beyond_the_text_is_clipped() {
-    let text = Text::new(Layer::Set, "--set", None, "a=1".to_owned());
+    let text = ConfigText::new(Layer::Set, "--set", None, "a=1".to_owned());
     let origin = Origin::new(&text, 90..99);
     assert_eq!(origin.span(), 3..3);
     assert_eq!((origin.line(), origin.column()), (1, 4));
@@ -33,7 +33,7 @@ fn an_origin_beyond_the_text_is_clipped() {
 #[test]
 fn only_files_are_shown_with_lines() {
     let check = |layer: Layer, shown: &str| {
-        let text = Text::new(layer, "NAME", None, "\nx".to_owned());
+        let text = ConfigText::new(layer, "NAME", None, "\nx".to_owned());
         let origin = Origin::new(&text, 1..2);
         assert_eq!(origin.to_string(), shown);
         assert_eq!(origin.to_policy().to_string(), shown);

@@ -1,4 +1,4 @@
-//! Checking a tree against its [`Shape`]: names, types, words, required keys.
+//! Checking a tree against its [`ValueShape`]: names, types, words, required keys.
 //!
 //! Everything that is wrong with a tree is collected. A tree without problems can be read without
 //! further checks of its shape.
@@ -9,13 +9,16 @@ use jig_proto::{Hint, hint};
 
 use crate::problem::Problem;
 use crate::quoting::{clean, closest, dotted, quote};
-use crate::shape::{Complaint, Key, List, ListMerge, Map, Shape, Table, WRAPPED, Word, either};
-use crate::value::{Kind, Node, Value};
+use crate::shape::{
+    ListMerge, ListShape, MapShape, ShapeWord, TableKey, TableShape, TextComplaint, ValueShape,
+    WRAPPED, either,
+};
+use crate::value::{ConfigNode, TomlValueKind, Value};
 
 /// Checks `node`, which is found at `path`.
 pub(crate) fn check(
-    shape: &Shape,
-    node: &Node,
+    shape: &ValueShape,
+    node: &ConfigNode,
     path: &mut Vec<String>,
     problems: &mut Vec<Problem>,
 ) {
@@ -24,23 +27,25 @@ pub(crate) fn check(
         return;
     };
     match (shape, &node.value) {
-        (Shape::Int { min, max }, Value::Int(value)) if !(min..=max).contains(&value) => {
+        (ValueShape::Int { min, max }, Value::Int(value)) if !(min..=max).contains(&value) => {
             problems.push(out_of_range(value, min, max, node, path));
         }
-        (Shape::Number { min, max }, value) => {
+        (ValueShape::Number { min, max }, value) => {
             let number = value.number().unwrap_or(f64::NAN);
             // Neither infinity nor what is no number at all lies in a range.
             if !(min..=max).contains(&&number) {
                 problems.push(out_of_range(&number, min, max, node, path));
             }
         }
-        (Shape::Text(rule), Value::Text(text)) => {
+        (ValueShape::Text(rule), Value::Text(text)) => {
             if let Err(complaint) = (rule.check)(text) {
                 problems.push(invalid(text, complaint, node, path));
             }
         }
-        (Shape::Word(words), Value::Text(text)) => check_word(words, text, node, path, problems),
-        (Shape::Quantity(quantity), value) => {
+        (ValueShape::Word(words), Value::Text(text)) => {
+            check_word(words, text, node, path, problems)
+        }
+        (ValueShape::Quantity(quantity), value) => {
             if let Err(complaint) = quantity.read(value) {
                 let written = match value {
                     Value::Text(text) => text.clone(),
@@ -50,10 +55,10 @@ pub(crate) fn check(
                 problems.push(invalid(&written, complaint, node, path));
             }
         }
-        (Shape::List(list), Value::List(items)) => check_items(list, items, path, problems),
-        (Shape::List(list), Value::Table(_)) => check_wrapped(list, node, path, problems),
-        (Shape::Table(table), Value::Table(_)) => check_table(table, node, path, problems),
-        (Shape::Map(map), Value::Table(_)) => check_map(map, node, path, problems),
+        (ValueShape::List(list), Value::List(items)) => check_items(list, items, path, problems),
+        (ValueShape::List(list), Value::Table(_)) => check_wrapped(list, node, path, problems),
+        (ValueShape::Table(table), Value::Table(_)) => check_table(table, node, path, problems),
+        (ValueShape::Map(map), Value::Table(_)) => check_map(map, node, path, problems),
         _ => {}
     }
 }
@@ -62,7 +67,7 @@ fn out_of_range(
     value: &dyn Display,
     min: &dyn Display,
     max: &dyn Display,
-    node: &Node,
+    node: &ConfigNode,
     path: &[String],
 ) -> Problem {
     Problem::error(
@@ -73,7 +78,7 @@ fn out_of_range(
     .key(dotted(path))
 }
 
-fn invalid(written: &str, complaint: Complaint, node: &Node, path: &[String]) -> Problem {
+fn invalid(written: &str, complaint: TextComplaint, node: &ConfigNode, path: &[String]) -> Problem {
     Problem::error(
         format!(
             "{} is no valid {}: {}",
@@ -87,7 +92,12 @@ fn invalid(written: &str, complaint: Complaint, node: &Node, path: &[String]) ->
     .key(dotted(path))
 }
 
-fn check_table(table: &Table, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+fn check_table(
+    table: &TableShape,
+    node: &ConfigNode,
+    path: &mut Vec<String>,
+    problems: &mut Vec<Problem>,
+) {
     let entries = node.table().into_iter().flatten();
     for (name, entry) in entries {
         path.push(name.clone());
@@ -122,9 +132,9 @@ fn names_a_secret(key: &str) -> bool {
     words.iter().any(|word| key.contains(word))
 }
 
-fn missing(table: &Table, key: &Key, node: &Node, path: &[String]) -> Problem {
+fn missing(table: &TableShape, key: &TableKey, node: &ConfigNode, path: &[String]) -> Problem {
     let example = match key.shape {
-        Shape::List(_) | Shape::Free => "[…]",
+        ValueShape::List(_) | ValueShape::Free => "[…]",
         _ => "\"…\"",
     };
     Problem::error(
@@ -136,7 +146,7 @@ fn missing(table: &Table, key: &Key, node: &Node, path: &[String]) -> Problem {
 }
 
 /// What to write for a key that does not exist.
-fn instead_of(table: &Table, name: &str) -> Hint {
+fn instead_of(table: &TableShape, name: &str) -> Hint {
     let foreign = table.foreign.iter().find(|(spelling, _)| *spelling == name);
     if let Some((_, instead)) = foreign {
         return hint!("{instead}");
@@ -160,7 +170,12 @@ fn instead_of(table: &Table, name: &str) -> Hint {
     hint!("remove it; {} can have {}", table.what, either(&keys))
 }
 
-fn check_map(map: &Map, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+fn check_map(
+    map: &MapShape,
+    node: &ConfigNode,
+    path: &mut Vec<String>,
+    problems: &mut Vec<Problem>,
+) {
     let entries = node.table().into_iter().flatten();
     for (name, entry) in entries {
         path.push(name.clone());
@@ -184,7 +199,12 @@ fn check_map(map: &Map, node: &Node, path: &mut Vec<String>, problems: &mut Vec<
     }
 }
 
-fn check_items(list: &List, items: &[Node], path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+fn check_items(
+    list: &ListShape,
+    items: &[ConfigNode],
+    path: &mut Vec<String>,
+    problems: &mut Vec<Problem>,
+) {
     for (index, item) in items.iter().enumerate() {
         path.push(format!("[{index}]"));
         check(&list.item, item, path, problems);
@@ -192,12 +212,17 @@ fn check_items(list: &List, items: &[Node], path: &mut Vec<String>, problems: &m
     }
 }
 
-fn check_wrapped(list: &List, node: &Node, path: &mut Vec<String>, problems: &mut Vec<Problem>) {
+fn check_wrapped(
+    list: &ListShape,
+    node: &ConfigNode,
+    path: &mut Vec<String>,
+    problems: &mut Vec<Problem>,
+) {
     let known = |name: &String| WRAPPED.key(name).is_some();
     // `[access.fs]` for `[[access.fs]]` is the most likely slip of all.
     if !node.table().is_some_and(|table| table.keys().any(known)) {
         let name = quote_key(path);
-        let help = match list.item.for_kind(Kind::Table) {
+        let help = match list.item.for_kind(TomlValueKind::Table) {
             Some(_) => hint!(
                 "use two brackets for each rule, `[[{}]]`, or the form `{{ strategy = \"replace\", value = [{{ … }}] \
                  }}`",
@@ -217,22 +242,22 @@ fn check_wrapped(list: &List, node: &Node, path: &mut Vec<String>, problems: &mu
         path.push("value".to_owned());
         match value.list() {
             Some(items) => check_items(list, items, path, problems),
-            None => problems.push(wrong_kind(&Shape::List(&PLAIN), value, path)),
+            None => problems.push(wrong_kind(&ValueShape::List(&PLAIN), value, path)),
         }
         path.pop();
     }
 }
 
 /// Stands for any list in messages about the `value` of a wrapped one.
-static PLAIN: List = List {
-    item: Shape::Free,
+static PLAIN: ListShape = ListShape {
+    item: ValueShape::Free,
     merge: ListMerge::Replace,
 };
 
 fn check_word(
-    words: &[Word],
+    words: &[ShapeWord],
     text: &str,
-    node: &Node,
+    node: &ConfigNode,
     path: &[String],
     problems: &mut Vec<Problem>,
 ) {
@@ -265,23 +290,26 @@ fn check_word(
     );
 }
 
-fn wrong_kind(shape: &Shape, node: &Node, path: &[String]) -> Problem {
+fn wrong_kind(shape: &ValueShape, node: &ConfigNode, path: &[String]) -> Problem {
     let fits = |kind| shape.for_kind(kind).is_some();
-    let free_text = matches!(shape.for_kind(Kind::Text), Some(Shape::Text(_)));
+    let free_text = matches!(
+        shape.for_kind(TomlValueKind::Text),
+        Some(ValueShape::Text(_))
+    );
     let name = last(path);
     let help = match &node.value {
-        Value::Text(text) if fits(Kind::Bool) && (text == "true" || text == "false") => {
+        Value::Text(text) if fits(TomlValueKind::Bool) && (text == "true" || text == "false") => {
             hint!("remove the quotes: `{name} = {text}`")
         }
-        Value::Text(text) if fits(Kind::Int) && text.parse::<i64>().is_ok() => {
+        Value::Text(text) if fits(TomlValueKind::Int) && text.parse::<i64>().is_ok() => {
             hint!("remove the quotes: `{name} = {text}`")
         }
-        Value::Text(text) if fits(Kind::List) => {
+        Value::Text(text) if fits(TomlValueKind::List) => {
             hint!("put it in brackets: `{}`", as_list(shape, &clean(text)))
         }
         Value::Int(value) if free_text => hint!("put it in quotes: `\"{value}\"`"),
         Value::Bool(value) if free_text => hint!("put it in quotes: `\"{value}\"`"),
-        _ if matches!(shape, Shape::Bool) => {
+        _ if matches!(shape, ValueShape::Bool) => {
             hint!("write `{name} = true` or `{name} = false`")
         }
         _ => hint!("write {}", shape.noun()),
@@ -300,17 +328,17 @@ fn wrong_kind(shape: &Shape, node: &Node, path: &[String]) -> Problem {
 }
 
 /// `text` as the only item of the list that was expected.
-fn as_list(shape: &Shape, text: &str) -> String {
-    let item = match shape.for_kind(Kind::List) {
-        Some(Shape::List(list)) => list
+fn as_list(shape: &ValueShape, text: &str) -> String {
+    let item = match shape.for_kind(TomlValueKind::List) {
+        Some(ValueShape::List(list)) => list
             .item
-            .for_kind(Kind::Text)
+            .for_kind(TomlValueKind::Text)
             .is_none()
             .then_some(&list.item),
         _ => None,
     };
     match item {
-        Some(Shape::Table(table)) => {
+        Some(ValueShape::Table(table)) => {
             let key = table.keys.iter().find(|key| key.required);
             format!("[{{ {} = \"{text}\" }}]", key.map_or("…", |key| key.name))
         }
@@ -319,20 +347,22 @@ fn as_list(shape: &Shape, text: &str) -> String {
 }
 
 /// The kinds that fit: "a string or a table".
-fn kinds(shape: &Shape) -> String {
+fn kinds(shape: &ValueShape) -> String {
     let all = [
-        Kind::Bool,
-        Kind::Int,
-        Kind::Float,
-        Kind::Text,
-        Kind::Date,
-        Kind::List,
-        Kind::Table,
+        TomlValueKind::Bool,
+        TomlValueKind::Int,
+        TomlValueKind::Float,
+        TomlValueKind::Text,
+        TomlValueKind::Date,
+        TomlValueKind::List,
+        TomlValueKind::Table,
     ];
-    let is_list = matches!(shape, Shape::List(_));
+    let is_list = matches!(shape, ValueShape::List(_));
     let fitting: Vec<String> = all
         .into_iter()
-        .filter(|kind| shape.for_kind(*kind).is_some() && !(is_list && *kind == Kind::Table))
+        .filter(|kind| {
+            shape.for_kind(*kind).is_some() && !(is_list && *kind == TomlValueKind::Table)
+        })
         .map(|kind| kind.noun().to_owned())
         .collect();
     either(&fitting)

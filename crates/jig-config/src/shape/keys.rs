@@ -32,25 +32,25 @@ use settings::{
 use stateful::{NOTICES, STATEFUL, TERMINAL};
 
 use super::text::{ANY, COMMAND, EXTENDED, PROJECT_FILE, SOURCE, TITLE, TOOL_NAME};
-use super::{List, ListMerge, Map, Shape, Table, Word, key};
+use super::{ListMerge, ListShape, MapShape, ShapeWord, TableShape, ValueShape, key};
 
 /// A whole file.
-pub(crate) static ROOT: Shape = Shape::Table(&Table {
+pub(crate) static ROOT: ValueShape = ValueShape::Table(&TableShape {
     what: "the configuration",
     keys: &[
         key!(
             "extends",
-            Shape::Any(&[Shape::Text(&EXTENDED), Shape::List(&EXTENDS)]),
+            ValueShape::Any(&[ValueShape::Text(&EXTENDED), ValueShape::List(&EXTENDS)]),
             "Files that this one builds on, relative to it: paths, and patterns with `*`, `**` and `?`. They come before it, in order."
         ),
-        key!("tools", Shape::Map(&TOOLS), "The tools, by name."),
+        key!("tools", ValueShape::Map(&TOOLS), "The tools, by name."),
         key!(
             "conversation",
-            Shape::Table(&Table {
+            ValueShape::Table(&TableShape {
                 what: "the section of JP",
                 keys: &[key!(
                     "tools",
-                    Shape::Map(&TOOLS),
+                    ValueShape::Map(&TOOLS),
                     "The tools, by name; the same as `tools` at the top."
                 )],
                 foreign: &[],
@@ -60,32 +60,32 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
         ),
         key!(
             "network",
-            Shape::Table(&NETWORK),
+            ValueShape::Table(&NETWORK),
             "What all tools share of the network; the hosts that a tool may reach are its own."
         ),
         key!(
             "log",
-            Shape::Table(&LOG),
+            ValueShape::Table(&LOG),
             "The log of what tools did, which `jig log` shows."
         ),
         key!(
             "kb",
-            Shape::Table(&KNOWLEDGE),
+            ValueShape::Table(&KNOWLEDGE),
             "The knowledge base: what the tool `learn` and a system prompt are made of."
         ),
         key!(
             "llm",
-            Shape::Table(&LLM),
+            ValueShape::Table(&LLM),
             "The LLM that answers questions for the assistant, and that the processes of `jig proxy --llm` may ask; and how much."
         ),
         key!(
             "mcp",
-            Shape::Table(&MCP),
+            ValueShape::Table(&MCP),
             "How `jig mcp` serves the tools, and the MCP servers whose tools are served with them."
         ),
         key!(
             "providers",
-            Shape::Table(&PROVIDERS),
+            ValueShape::Table(&PROVIDERS),
             "The place in which files written for JP have their MCP servers."
         ),
     ],
@@ -138,26 +138,26 @@ pub(crate) static ROOT: Shape = Shape::Table(&Table {
 });
 
 /// `extends`.
-static EXTENDS: List = List {
-    item: Shape::Any(&[
-        Shape::Text(&EXTENDED),
-        Shape::Table(&Table {
+static EXTENDS: ListShape = ListShape {
+    item: ValueShape::Any(&[
+        ValueShape::Text(&EXTENDED),
+        ValueShape::Table(&TableShape {
             what: "an extended file",
             keys: &[
                 key!(
                     "path",
-                    Shape::Text(&EXTENDED),
+                    ValueShape::Text(&EXTENDED),
                     "The path or pattern, relative to the file in which it stands.",
                     required
                 ),
                 key!(
                     "strategy",
-                    Shape::Word(&[
-                        Word {
+                    ValueShape::Word(&[
+                        ShapeWord {
                             name: "before",
                             doc: "The extending file wins.",
                         },
-                        Word {
+                        ShapeWord {
                             name: "after",
                             doc: "The extended file wins.",
                         },
@@ -179,31 +179,35 @@ static EXTENDS: List = List {
     merge: ListMerge::Replace,
 };
 
-static TOOLS: Map = Map {
+static TOOLS: MapShape = MapShape {
     what: "a tool",
     name: &TOOL_NAME,
-    value: Shape::Table(&TOOL),
-    special: &[("*", Shape::Table(&STAR))],
+    value: ValueShape::Table(&TOOL),
+    special: &[("*", ValueShape::Table(&STAR))],
 };
 
 /// `[tools.NAME]`.
-pub(crate) static TOOL: Table = Table {
+pub(crate) static TOOL: TableShape = TableShape {
     what: "a tool",
     keys: &[
         key!(
             "source",
-            Shape::Text(&SOURCE),
+            ValueShape::Text(&SOURCE),
             "Where the definition comes from: `local`, `mcp.SERVER[.TOOL]` or `builtin[.NAME]`."
         ),
         ENABLE,
         key!(
             "command",
-            Shape::Any(&[Shape::Text(&COMMAND), TEXTS, Shape::Table(&COMMAND_TABLE)]),
+            ValueShape::Any(&[
+                ValueShape::Text(&COMMAND),
+                TEXTS,
+                ValueShape::Table(&COMMAND_TABLE)
+            ]),
             "What a local tool starts: a line that is split into words, or a list of words, the program first. Each word is a template."
         ),
         key!(
             "wasm",
-            Shape::Text(&PROJECT_FILE),
+            ValueShape::Text(&PROJECT_FILE),
             "A Wasm component to run instead of a command, relative to the workspace."
         ),
         RUNTIME,
@@ -215,24 +219,28 @@ pub(crate) static TOOL: Table = Table {
         OVERLAY,
         key!(
             "title",
-            Shape::Text(&TITLE),
+            ValueShape::Text(&TITLE),
             "What people know the tool by, where its name is not enough."
         ),
-        key!("summary", Shape::Text(&ANY), "One line about the tool."),
+        key!(
+            "summary",
+            ValueShape::Text(&ANY),
+            "One line about the tool."
+        ),
         key!(
             "description",
-            Shape::Text(&ANY),
+            ValueShape::Text(&ANY),
             "What the model is told about the tool."
         ),
         key!("examples", EXAMPLES, "Examples of its use."),
         key!(
             "parameters",
-            Shape::Map(&PARAMETERS),
+            ValueShape::Map(&PARAMETERS),
             "The parameters, by name."
         ),
         key!(
             "output",
-            Shape::Whole,
+            ValueShape::Whole,
             "The JSON Schema of the result, for a tool that always returns an object of JSON. A result that does not fit is an error of the tool."
         ),
         RUN,
@@ -251,7 +259,7 @@ pub(crate) static TOOL: Table = Table {
 };
 
 /// `[tools.'*']`: what every tool can have in common.
-static STAR: Table = Table {
+static STAR: TableShape = TableShape {
     what: "the defaults of all tools",
     keys: &[
         ENABLE,

@@ -4,13 +4,13 @@
 
 use jig_proto::{Hint, hint};
 
-use crate::shape::Complaint;
+use crate::shape::TextComplaint;
 use crate::value::Value;
 
 /// What may be written for an amount.
 #[derive(Debug)]
 pub(crate) struct Quantity {
-    pub(crate) unit: Unit,
+    pub(crate) unit: AmountUnit,
     /// The least and the most, both included: bytes, milliseconds or things.
     pub(crate) min: u64,
     pub(crate) max: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Quantity {
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum AmountUnit {
     /// Bytes.
     Size,
     /// Milliseconds; a bare number counts seconds.
@@ -42,7 +42,7 @@ pub(crate) enum Amount {
 
 impl Quantity {
     /// What `value` comes to.
-    pub(crate) fn read(&self, value: &Value) -> Result<Amount, Complaint> {
+    pub(crate) fn read(&self, value: &Value) -> Result<Amount, TextComplaint> {
         match value {
             Value::Bool(false) if self.liftable => Ok(Amount::Unlimited),
             Value::Bool(true) if self.liftable => Ok(Amount::Default),
@@ -50,22 +50,22 @@ impl Quantity {
             Value::Text(word) if self.never() == Some(word.as_str()) => Ok(Amount::Unlimited),
             Value::Int(number) => self.number(*number),
             Value::Text(text) => self.text(text),
-            _ => Err(Complaint::new("it is no amount", self.help())),
+            _ => Err(TextComplaint::new("it is no amount", self.help())),
         }
     }
 
-    fn number(&self, number: i64) -> Result<Amount, Complaint> {
+    fn number(&self, number: i64) -> Result<Amount, TextComplaint> {
         let amount = u64::try_from(number).ok();
         let amount = amount.and_then(|number| number.checked_mul(self.of_a_bare_number()));
         let Some(amount) = amount else {
-            return Err(Complaint::new(self.range(), self.help()));
+            return Err(TextComplaint::new(self.range(), self.help()));
         };
         self.in_range(amount).map_err(|complaint| {
             // A bare number that is far too small was meant in a larger unit.
             let meant = amount.saturating_mul(1 << 20);
-            let slip = self.unit == Unit::Size && (self.min..=self.max).contains(&meant);
+            let slip = self.unit == AmountUnit::Size && (self.min..=self.max).contains(&meant);
             match slip {
-                true => Complaint {
+                true => TextComplaint {
                     help: hint!(
                         "a bare number counts bytes: write the unit, such as `\"{number}MiB\"`"
                     ),
@@ -76,28 +76,29 @@ impl Quantity {
         })
     }
 
-    fn text(&self, text: &str) -> Result<Amount, Complaint> {
+    fn text(&self, text: &str) -> Result<Amount, TextComplaint> {
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
         let unit = unit.strip_prefix(' ').unwrap_or(unit);
         if number.is_empty() {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "it does not begin with a number",
                 self.help(),
             ));
         }
-        if unit.is_empty() && self.unit == Unit::Count {
+        if unit.is_empty() && self.unit == AmountUnit::Count {
             let help = hint!("remove the quotes: `{number}`");
-            return Err(Complaint::new("it is a text", help));
+            return Err(TextComplaint::new("it is a text", help));
         }
         if unit.is_empty() {
-            return Err(Complaint::new("it has no unit", self.help()));
+            return Err(TextComplaint::new("it has no unit", self.help()));
         }
         let folded = unit.to_ascii_lowercase();
         let known = self.units().iter().find(|(name, _)| *name == folded);
         let Some((_, factor)) = known else {
             // `G` alone is a thousand million here and 2 to the 30 there.
-            let half = ["k", "m", "g", "t"].contains(&folded.as_str()) && self.unit == Unit::Size;
+            let half =
+                ["k", "m", "g", "t"].contains(&folded.as_str()) && self.unit == AmountUnit::Size;
             let help = match half {
                 true => {
                     let unit = folded.to_ascii_uppercase();
@@ -108,16 +109,16 @@ impl Quantity {
                 false => self.help(),
             };
             let reason = format!("{} is no unit", crate::quoting::quote(unit));
-            return Err(Complaint::new(reason, help));
+            return Err(TextComplaint::new(reason, help));
         };
         let number: Option<u64> = number.parse().ok();
         match number.and_then(|number| number.checked_mul(*factor)) {
             Some(amount) => self.in_range(amount),
-            None => Err(Complaint::new(self.range(), self.help())),
+            None => Err(TextComplaint::new(self.range(), self.help())),
         }
     }
 
-    fn in_range(&self, amount: u64) -> Result<Amount, Complaint> {
+    fn in_range(&self, amount: u64) -> Result<Amount, TextComplaint> {
         if (self.min..=self.max).contains(&amount) {
             return Ok(Amount::Of(amount));
         }
@@ -126,7 +127,7 @@ impl Quantity {
             (0, true) => hint!("write `false` for no limit"),
             _ => self.help(),
         };
-        Err(Complaint::new(self.range(), help))
+        Err(TextComplaint::new(self.range(), help))
     }
 
     fn range(&self) -> String {
@@ -143,21 +144,21 @@ impl Quantity {
             (amount != 0 && amount.is_multiple_of(*factor)).then(|| (amount / factor, *name))
         };
         let units: &[(&str, u64)] = match self.unit {
-            Unit::Size => &[
+            AmountUnit::Size => &[
                 ("TiB", TIB),
                 ("GiB", GIB),
                 ("MiB", MIB),
                 ("KiB", KIB),
                 ("B", 1),
             ],
-            Unit::Time => &[
+            AmountUnit::Time => &[
                 ("d", DAY),
                 ("h", HOUR),
                 ("m", MINUTE),
                 ("s", SECOND),
                 ("ms", 1),
             ],
-            Unit::Count => &[],
+            AmountUnit::Count => &[],
         };
         match units.iter().find_map(exact) {
             Some((number, unit)) => format!("{number}{unit}"),
@@ -172,22 +173,22 @@ impl Quantity {
             false => "",
         };
         match self.unit {
-            Unit::Size => hint!(
+            AmountUnit::Size => hint!(
                 "write a number of bytes, or a size with its unit, such as `\"512MiB\"` or `\"10MB\"`{lifted}"
             ),
-            Unit::Time => hint!(
+            AmountUnit::Time => hint!(
                 "write a number of seconds, or a time with its unit, such as `\"90s\"`, `\"10m\"` or `\"2h\"`{lifted}"
             ),
-            Unit::Count => hint!("write a number{lifted}"),
+            AmountUnit::Count => hint!("write a number{lifted}"),
         }
     }
 
     /// What is expected, with an article.
     pub(crate) fn noun(&self) -> String {
         let amount = match self.unit {
-            Unit::Size => "a number of bytes or a size such as `\"512MiB\"`",
-            Unit::Time => "a number of seconds or a time such as `\"10m\"`",
-            Unit::Count => "a number",
+            AmountUnit::Size => "a number of bytes or a size such as `\"512MiB\"`",
+            AmountUnit::Time => "a number of seconds or a time such as `\"10m\"`",
+            AmountUnit::Count => "a number",
         };
         match self.liftable {
             true => format!("{amount}, or `false` for no limit"),
@@ -205,9 +206,9 @@ impl Quantity {
     /// no text is allowed.
     pub(crate) fn pattern(&self) -> Option<String> {
         let amount = match self.unit {
-            Unit::Size => Some("[0-9]+ ?(?:[KkMmGgTt][Ii]?)?[Bb]"),
-            Unit::Time => Some("[0-9]+ ?(?:[Mm]?[Ss]|[Mm](?:[Ii][Nn])?|[Hh]|[Dd])"),
-            Unit::Count => None,
+            AmountUnit::Size => Some("[0-9]+ ?(?:[KkMmGgTt][Ii]?)?[Bb]"),
+            AmountUnit::Time => Some("[0-9]+ ?(?:[Mm]?[Ss]|[Mm](?:[Ii][Nn])?|[Hh]|[Dd])"),
+            AmountUnit::Count => None,
         };
         let none = self.liftable.then_some(NONE);
         let ways = none.into_iter().chain(self.never()).chain(amount);
@@ -217,20 +218,20 @@ impl Quantity {
 
     /// The other word for no limit, of times.
     fn never(&self) -> Option<&'static str> {
-        (self.liftable && self.unit == Unit::Time).then_some(NEVER)
+        (self.liftable && self.unit == AmountUnit::Time).then_some(NEVER)
     }
 
     fn of_a_bare_number(&self) -> u64 {
         match self.unit {
-            Unit::Time => SECOND,
-            Unit::Size | Unit::Count => 1,
+            AmountUnit::Time => SECOND,
+            AmountUnit::Size | AmountUnit::Count => 1,
         }
     }
 
     /// The units in lower case. Nobody means anything else by `mb` than by `MB`.
     fn units(&self) -> &'static [(&'static str, u64)] {
         match self.unit {
-            Unit::Size => &[
+            AmountUnit::Size => &[
                 ("b", 1),
                 ("kib", KIB),
                 ("mib", MIB),
@@ -241,7 +242,7 @@ impl Quantity {
                 ("gb", 1_000_000_000),
                 ("tb", 1_000_000_000_000),
             ],
-            Unit::Time => &[
+            AmountUnit::Time => &[
                 ("ms", 1),
                 ("s", SECOND),
                 ("m", MINUTE),
@@ -249,7 +250,7 @@ impl Quantity {
                 ("h", HOUR),
                 ("d", DAY),
             ],
-            Unit::Count => &[],
+            AmountUnit::Count => &[],
         }
     }
 }

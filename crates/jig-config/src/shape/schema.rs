@@ -3,7 +3,9 @@
 use serde_json::{Map as Object, Value as Json, json};
 
 use crate::shape::quantity::Quantity;
-use crate::shape::{List, ListMerge, Map, ROOT, Shape, Table, WRAPPED, Word};
+use crate::shape::{
+    ListMerge, ListShape, MapShape, ROOT, ShapeWord, TableShape, ValueShape, WRAPPED,
+};
 
 /// The JSON Schema (draft 2020-12) of a file of configuration.
 ///
@@ -22,25 +24,27 @@ pub fn json_schema() -> Json {
     })
 }
 
-fn schema_of(shape: &Shape, definitions: &mut Object<String, Json>) -> Json {
+fn schema_of(shape: &ValueShape, definitions: &mut Object<String, Json>) -> Json {
     match shape {
-        Shape::Bool => json!({ "type": "boolean" }),
-        Shape::Int { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Shape::Number { min, max } => {
+        ValueShape::Bool => json!({ "type": "boolean" }),
+        ValueShape::Int { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        ValueShape::Number { min, max } => {
             json!({ "type": "number", "minimum": min, "maximum": max })
         }
-        Shape::Text(rule) => match rule.pattern {
+        ValueShape::Text(rule) => match rule.pattern {
             Some(pattern) => json!({ "type": "string", "pattern": pattern }),
             None => json!({ "type": "string" }),
         },
-        Shape::Word(words) => schema_of_words(words),
-        Shape::Quantity(quantity) => schema_of_quantity(quantity),
-        Shape::List(list) => schema_of_list(list, definitions),
-        Shape::Table(table) => reference(table, definitions),
-        Shape::Map(map) => schema_of_map(map, definitions),
-        Shape::Free => json!({}),
-        Shape::FreeTable | Shape::Whole => json!({ "type": "object" }),
-        Shape::Any(shapes) => {
+        ValueShape::Word(words) => schema_of_words(words),
+        ValueShape::Quantity(quantity) => schema_of_quantity(quantity),
+        ValueShape::List(list) => schema_of_list(list, definitions),
+        ValueShape::Table(table) => reference(table, definitions),
+        ValueShape::Map(map) => schema_of_map(map, definitions),
+        ValueShape::Free => json!({}),
+        ValueShape::FreeTable | ValueShape::Whole => json!({ "type": "object" }),
+        ValueShape::Any(shapes) => {
             let all: Vec<Json> = shapes
                 .iter()
                 .map(|one| schema_of(one, definitions))
@@ -50,7 +54,7 @@ fn schema_of(shape: &Shape, definitions: &mut Object<String, Json>) -> Json {
     }
 }
 
-fn schema_of_words(words: &[Word]) -> Json {
+fn schema_of_words(words: &[ShapeWord]) -> Json {
     let names: Vec<&str> = words.iter().map(|word| word.name).collect();
     let docs: Vec<String> = words
         .iter()
@@ -71,7 +75,7 @@ fn schema_of_quantity(quantity: &Quantity) -> Json {
     json!({ "anyOf": ways })
 }
 
-fn schema_of_list(list: &List, definitions: &mut Object<String, Json>) -> Json {
+fn schema_of_list(list: &ListShape, definitions: &mut Object<String, Json>) -> Json {
     let plain = json!({ "type": "array", "items": schema_of(&list.item, definitions) });
     if list.merge == ListMerge::Replace {
         return plain;
@@ -82,7 +86,7 @@ fn schema_of_list(list: &List, definitions: &mut Object<String, Json>) -> Json {
     json!({ "anyOf": [plain, wrapped] })
 }
 
-fn schema_of_map(map: &Map, definitions: &mut Object<String, Json>) -> Json {
+fn schema_of_map(map: &MapShape, definitions: &mut Object<String, Json>) -> Json {
     let mut schema = json!({
         "type": "object",
         "additionalProperties": schema_of(&map.value, definitions),
@@ -97,7 +101,7 @@ fn schema_of_map(map: &Map, definitions: &mut Object<String, Json>) -> Json {
 }
 
 /// A table is defined once and referred to, because tables contain each other.
-fn reference(table: &Table, definitions: &mut Object<String, Json>) -> Json {
+fn reference(table: &TableShape, definitions: &mut Object<String, Json>) -> Json {
     let name = definition_name(table.what);
     if !definitions.contains_key(&name) {
         definitions.insert(name.clone(), Json::Null);
@@ -113,7 +117,7 @@ fn definition_name(what: &str) -> String {
     noun.replace(' ', "_")
 }
 
-fn schema_of_table(table: &Table, definitions: &mut Object<String, Json>) -> Json {
+fn schema_of_table(table: &TableShape, definitions: &mut Object<String, Json>) -> Json {
     let mut properties = Object::new();
     for key in table.keys {
         let mut schema = schema_of(&key.shape, definitions);

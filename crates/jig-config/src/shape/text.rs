@@ -4,13 +4,13 @@ use std::fmt;
 
 use jig_proto::{Hint, ProjectPath, hint};
 
-use crate::model::{Command, Source, SourceError, ToolName, parse_pointer, parse_resolver};
+use crate::model::{Command, SourceError, ToolName, ToolSource, parse_pointer, parse_resolver};
 
 /// A check on strings, the same in the loader and in the JSON Schema.
 pub(crate) struct TextRule {
     /// A regular expression for the JSON Schema that refuses no more than `check` does.
     pub(crate) pattern: Option<&'static str>,
-    pub(crate) check: fn(&str) -> Result<(), Complaint>,
+    pub(crate) check: fn(&str) -> Result<(), TextComplaint>,
 }
 
 impl fmt::Debug for TextRule {
@@ -23,13 +23,13 @@ impl fmt::Debug for TextRule {
 
 /// What is wrong with a string, and what to write.
 #[derive(Debug)]
-pub(crate) struct Complaint {
+pub(crate) struct TextComplaint {
     /// Why, as it follows "`KEY` is not valid: ".
     pub(crate) reason: String,
     pub(crate) help: Hint,
 }
 
-impl Complaint {
+impl TextComplaint {
     pub(crate) fn new(reason: impl fmt::Display, help: Hint) -> Self {
         Self {
             reason: reason.to_string(),
@@ -49,7 +49,7 @@ pub(crate) static NOT_EMPTY: TextRule = TextRule {
     pattern: Some("^[\\s\\S]"),
     check: |text| {
         if text.is_empty() {
-            return Err(Complaint::new("it is empty", hint!("write a name")));
+            return Err(TextComplaint::new("it is empty", hint!("write a name")));
         }
         Ok(())
     },
@@ -60,22 +60,25 @@ pub(crate) static EXTENDED: TextRule = TextRule {
     pattern: Some("^[^\\u0000]{1,1024}$"),
     check: |text| {
         if text.trim().is_empty() {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "it is empty",
                 hint!("write the path of a file"),
             ));
         }
         if text.contains('\0') {
-            return Err(Complaint::new("it holds a NUL byte", hint!("remove it")));
+            return Err(TextComplaint::new(
+                "it holds a NUL byte",
+                hint!("remove it"),
+            ));
         }
         if text.chars().count() > 1024 {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "it is too long",
                 hint!("write a shorter path"),
             ));
         }
         if text.ends_with('/') {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "it names a folder",
                 hint!(
                     "for all files in it write `\"{}*.toml\"`",
@@ -100,7 +103,7 @@ pub(crate) static TOOL_NAME: TextRule = TextRule {
         );
         match ToolName::new(text) {
             Ok(_) => Ok(()),
-            Err(error) => Err(Complaint::new(error, help)),
+            Err(error) => Err(TextComplaint::new(error, help)),
         }
     },
 };
@@ -115,14 +118,14 @@ pub(crate) static SERVER_NAME: TextRule = TextRule {
         let fits = |one: char| one.is_ascii_alphanumeric() || one == '_' || one == '-';
         if let Some(bad) = text.chars().find(|one| !fits(*one)) {
             let reason = format!("{bad:?} can't be part of a server's name");
-            return Err(Complaint::new(reason, help));
+            return Err(TextComplaint::new(reason, help));
         }
         if !text.starts_with(|one: char| one.is_ascii_alphabetic()) {
-            return Err(Complaint::new("it does not begin with a letter", help));
+            return Err(TextComplaint::new("it does not begin with a letter", help));
         }
         if text.len() > MAX_SERVER_NAME {
             let reason = format!("it is longer than {MAX_SERVER_NAME} characters");
-            return Err(Complaint::new(reason, help));
+            return Err(TextComplaint::new(reason, help));
         }
         Ok(())
     },
@@ -136,11 +139,11 @@ pub(crate) static TOOL_PREFIX: TextRule = TextRule {
         let fits = |one: char| one.is_ascii_alphanumeric() || "_.-".contains(one);
         if let Some(bad) = text.chars().find(|one| !fits(*one)) {
             let reason = format!("{bad:?} can't be part of a tool's name");
-            return Err(Complaint::new(reason, help));
+            return Err(TextComplaint::new(reason, help));
         }
         if text.len() > MAX_SERVER_NAME {
             let reason = format!("it is longer than {MAX_SERVER_NAME} characters");
-            return Err(Complaint::new(reason, help));
+            return Err(TextComplaint::new(reason, help));
         }
         Ok(())
     },
@@ -158,7 +161,7 @@ pub(crate) static HEADER_NAME: TextRule = TextRule {
     check: |text| {
         let fits = |one: char| one.is_ascii_alphanumeric() || "!#$%&'*+.^_`|~-".contains(one);
         if text.is_empty() || !text.chars().all(fits) {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "it is no name of a header",
                 hint!("write a name such as `Authorization` or `X-Api-Key`"),
             ));
@@ -171,7 +174,7 @@ pub(crate) static HEADER_NAME: TextRule = TextRule {
 pub(crate) static SOURCE: TextRule = TextRule {
     pattern: Some("^(?:(?:local|builtin)(?:\\.[^.]+)*|mcp(?:\\.[^.]+)+)$"),
     check: |text| {
-        let Err(error) = text.parse::<Source>() else {
+        let Err(error) = text.parse::<ToolSource>() else {
             return Ok(());
         };
         let help = match error {
@@ -188,7 +191,7 @@ pub(crate) static SOURCE: TextRule = TextRule {
                 )
             }
         };
-        Err(Complaint::new(error, help))
+        Err(TextComplaint::new(error, help))
     },
 };
 
@@ -199,7 +202,7 @@ pub(crate) static COMMAND: TextRule = TextRule {
         let Err(error) = Command::parse(text) else {
             return Ok(());
         };
-        use crate::model::CommandError as E;
+        use crate::model::CommandSyntaxError as E;
         let help = match &error {
             E::Empty => hint!("name the program, followed by its arguments: `\"python3 tool.py\"`"),
             E::Template { .. } => {
@@ -217,7 +220,7 @@ pub(crate) static COMMAND: TextRule = TextRule {
             }
             E::Nul => hint!("remove it"),
         };
-        Err(Complaint::new(error, help))
+        Err(TextComplaint::new(error, help))
     },
 };
 
@@ -225,12 +228,12 @@ pub(crate) static COMMAND: TextRule = TextRule {
 pub(crate) static PROJECT_FILE: TextRule = TextRule {
     pattern: Some("^[^/]"),
     check: |text| match ProjectPath::normalize(text) {
-        Ok(path) if path.is_root() => Err(Complaint::new(
+        Ok(path) if path.is_root() => Err(TextComplaint::new(
             "it names the workspace itself",
             hint!("name a file, relative to the workspace"),
         )),
         Ok(_) => Ok(()),
-        Err(error) => Err(Complaint::new(
+        Err(error) => Err(TextComplaint::new(
             error,
             hint!("put the file into the workspace and name it relative to the workspace"),
         )),
@@ -242,7 +245,7 @@ pub(crate) static PROJECT_DIRECTORY: TextRule = TextRule {
     pattern: Some("^[^/]"),
     check: |text| match ProjectPath::normalize(text) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Complaint::new(
+        Err(error) => Err(TextComplaint::new(
             error,
             hint!("put the directory into the workspace and name it relative to the workspace"),
         )),
@@ -268,7 +271,7 @@ pub(crate) static SUBJECTS: TextRule = TextRule {
         subject(text)?;
         // Other programs give these a meaning, and here they would silently match nothing.
         if text.contains(['[', ']', '{', '}']) {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "only `*`, `**` and `?` stand for other characters",
                 hint!(
                     "write one pattern for each alternative, and `?` where any one character may stand"
@@ -285,7 +288,7 @@ pub(crate) static ENV_NAME: TextRule = TextRule {
     check: |text| {
         let literal = text.strip_suffix('*').unwrap_or(text);
         if literal.contains('*') {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "`*` can only stand at the end of a name",
                 hint!(
                     "write the exact name, or a prefix that ends in one `*`, such as `\"AWS_*\"`"
@@ -301,7 +304,7 @@ pub(crate) static ENV_EXACT: TextRule = TextRule {
     pattern: Some("^[^*=\\u0000]+$"),
     check: |text| {
         if text.contains('*') {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "a program is given variables by their exact name",
                 hint!("list every variable without `*`"),
             ));
@@ -315,7 +318,7 @@ pub(crate) static RESOLVER: TextRule = TextRule {
     pattern: Some("^(?:system|[0-9A-Fa-f.:%\\[\\]]+)$"),
     check: |text| match parse_resolver(text) {
         Ok(_) => Ok(()),
-        Err(reason) => Err(Complaint::new(
+        Err(reason) => Err(TextComplaint::new(
             reason,
             hint!(
                 "write `\"system\"`, an address such as `\"1.1.1.1\"`, or one with a port, such as \
@@ -349,10 +352,13 @@ pub(crate) static SYSTEM_PATH: TextRule = TextRule {
     pattern: Some("^(?:/|~/)"),
     check: |text| {
         if text.contains('\0') {
-            return Err(Complaint::new("it holds a NUL byte", hint!("remove it")));
+            return Err(TextComplaint::new(
+                "it holds a NUL byte",
+                hint!("remove it"),
+            ));
         }
         let Some(rest) = text.strip_prefix("~/").or_else(|| text.strip_prefix('/')) else {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "it is not absolute",
                 hint!(
                     "start it with `/` or `~/`; a path inside the workspace belongs in `access.fs`"
@@ -360,7 +366,7 @@ pub(crate) static SYSTEM_PATH: TextRule = TextRule {
             ));
         };
         if rest.split('/').any(|name| name == "..") {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "it holds `..`",
                 hint!("write the path without `..`"),
             ));
@@ -376,7 +382,7 @@ pub(crate) static SENSITIVE: TextRule = TextRule {
         let mut list = jig_policy::Sensitive::default();
         match list.add(text) {
             Ok(()) => Ok(()),
-            Err(error) => Err(Complaint::new(
+            Err(error) => Err(TextComplaint::new(
                 error,
                 hint!(
                     "write a path of the workspace, such as `\"secrets\"` or `\"*.pem\"`; it matches at any depth, or \
@@ -402,7 +408,7 @@ pub(crate) static POINTER: TextRule = TextRule {
                  argument `edit`; `~1` stands for a slash in a name, `~0` for `~`"
             ),
         };
-        Err(Complaint::new(reason, help))
+        Err(TextComplaint::new(reason, help))
     },
 };
 
@@ -411,7 +417,7 @@ pub(crate) static PREFIX: TextRule = TextRule {
     pattern: Some("^[\\s\\S]"),
     check: |text| {
         if text.is_empty() {
-            return Err(Complaint::new(
+            return Err(TextComplaint::new(
                 "everything begins with it",
                 hint!(
                     "write `present = true` if the argument can be anything, or the beginning of it"
@@ -421,7 +427,7 @@ pub(crate) static PREFIX: TextRule = TextRule {
         let relative = text.trim_start_matches('/');
         match relative.is_empty() || ProjectPath::normalize(relative).is_ok() {
             true => Ok(()),
-            false => Err(Complaint::new(
+            false => Err(TextComplaint::new(
                 "as a path, it leads out of where it begins, and nothing would ever match it",
                 hint!("write it without `..`"),
             )),
@@ -429,18 +435,18 @@ pub(crate) static PREFIX: TextRule = TextRule {
     },
 };
 
-fn one_line(text: &str, most: usize) -> Result<(), Complaint> {
+fn one_line(text: &str, most: usize) -> Result<(), TextComplaint> {
     if text.trim().is_empty() {
-        return Err(Complaint::new("it is empty", hint!("write a name")));
+        return Err(TextComplaint::new("it is empty", hint!("write a name")));
     }
     if text.chars().any(char::is_control) {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "it holds a line break or another control character",
             hint!("write it on one line"),
         ));
     }
     if text.chars().count() > most {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             format!("it is longer than {most} characters"),
             hint!("shorten it"),
         ));
@@ -450,43 +456,43 @@ fn one_line(text: &str, most: usize) -> Result<(), Complaint> {
 
 /// The pattern of a subject, as `learn` matches it: components between slashes, `**` for any number of
 /// them.
-fn subject(text: &str) -> Result<(), Complaint> {
+fn subject(text: &str) -> Result<(), TextComplaint> {
     if text.is_empty() {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "it is empty",
             hint!("write the name of a subject"),
         ));
     }
     if text.contains(['\0', '\\']) {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "it holds a character that no name of a subject has",
             hint!("separate directories by `/`"),
         ));
     }
     if text.starts_with('/') {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "it begins with `/`",
             hint!("name subjects relative to the directory of the topic"),
         ));
     }
     if text.ends_with('/') {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "it names a directory",
             hint!("for all that is below it write `\"{text}**\"`"),
         ));
     }
     for part in text.split('/') {
         match part {
-            "" => return Err(Complaint::new("it holds `//`", hint!("write one `/`"))),
+            "" => return Err(TextComplaint::new("it holds `//`", hint!("write one `/`"))),
             "." | ".." => {
-                return Err(Complaint::new(
+                return Err(TextComplaint::new(
                     format!("it holds `{part}`"),
                     hint!("name subjects relative to the directory of the topic"),
                 ));
             }
             "**" => {}
             part if part.contains("**") => {
-                return Err(Complaint::new(
+                return Err(TextComplaint::new(
                     "`**` stands for whole directories",
                     hint!("put it between slashes, as in `\"rust/**\"`, or write one `*`"),
                 ));
@@ -497,15 +503,15 @@ fn subject(text: &str) -> Result<(), Complaint> {
     Ok(())
 }
 
-fn variable_name(text: &str, literal: &str) -> Result<(), Complaint> {
+fn variable_name(text: &str, literal: &str) -> Result<(), TextComplaint> {
     if text.is_empty() {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "it is empty",
             hint!("write the name of a variable"),
         ));
     }
     if literal.contains(['=', '\0']) {
-        return Err(Complaint::new(
+        return Err(TextComplaint::new(
             "a variable's name holds neither `=` nor NUL",
             hint!("write the name alone; the value comes from the host's environment"),
         ));

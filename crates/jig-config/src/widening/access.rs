@@ -5,18 +5,19 @@
 //! both as the workspace is now and by the names alone: a rule on a link is a rule on what it points to.
 
 use jig_policy::{
-    Access, Capabilities, CommandRule, EnvRule, FsRule, Lookup, NetRule, Policy, Workspace,
+    DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule,
+    FileCapabilities, Lookup, Policy, Workspace,
 };
 use jig_proto::ProjectPath;
 
-use super::{Pair, listed};
+use super::{ToolComparison, listed};
 use crate::model::RulePlace;
 use crate::origin::Origin;
-use crate::policy::NothingThere;
+use crate::policy::EmptyTree;
 use crate::quoting::quote_whole as quote;
 
-pub(super) fn compare(pair: &mut Pair<'_>) {
-    let Access {
+pub(super) fn compare(pair: &mut ToolComparison<'_>) {
+    let DeclaredAccess {
         fs: _,
         net: _,
         env: _,
@@ -29,14 +30,14 @@ pub(super) fn compare(pair: &mut Pair<'_>) {
 }
 
 /// What became of each rule of a list.
-struct Aligned<'a, R> {
+struct RuleAlignment<'a, R> {
     /// Those that are there now, with their place in the list and what stood there before.
     kept: Vec<(usize, &'a R, Option<&'a R>)>,
     removed: Vec<&'a R>,
 }
 
 /// Finds each rule of `new` in `old`, in the same order.
-fn align<'a, R>(old: &'a [R], new: &'a [R], same: impl Fn(&R, &R) -> bool) -> Aligned<'a, R> {
+fn align<'a, R>(old: &'a [R], new: &'a [R], same: impl Fn(&R, &R) -> bool) -> RuleAlignment<'a, R> {
     let mut kept = Vec::with_capacity(new.len());
     let mut removed = Vec::new();
     let mut next = 0;
@@ -50,21 +51,23 @@ fn align<'a, R>(old: &'a [R], new: &'a [R], same: impl Fn(&R, &R) -> bool) -> Al
         kept.push((index, rule, before));
     }
     removed.extend(&old[next..]);
-    Aligned { kept, removed }
+    RuleAlignment { kept, removed }
 }
 
 fn at(places: &[RulePlace], index: usize) -> Option<&Origin> {
     places.get(index).map(|place| &place.origin)
 }
 
-fn files(pair: &mut Pair<'_>) {
+fn files(pair: &mut ToolComparison<'_>) {
     let (old, new) = (&pair.old.access.fs, &pair.new.access.fs);
-    let aligned = align(old, new, |one: &FsRule, other| one.path == other.path);
+    let aligned = align(old, new, |one: &DeclaredFsRule, other| {
+        one.path == other.path
+    });
     for (index, rule, before) in aligned.kept {
         let more = match before {
             Some(before) => rule.capabilities - before.capabilities,
             // The first rules of a tool take away what the default gives; the policy knows whether they do.
-            None if old.is_empty() => Capabilities::NONE,
+            None if old.is_empty() => FileCapabilities::NONE,
             None => rule.capabilities,
         };
         if !more.is_empty() {
@@ -81,7 +84,7 @@ fn files(pair: &mut Pair<'_>) {
     {
         return;
     }
-    let text = Workspace::new(pair.new_config.workspace.clone(), NothingThere);
+    let text = Workspace::new(pair.new_config.workspace.clone(), EmptyTree);
     uncovered(pair, &text);
     if let Ok(disk) = Workspace::on_disk(pair.new_config.workspace.clone()) {
         uncovered(pair, &disk);
@@ -99,12 +102,12 @@ fn files(pair: &mut Pair<'_>) {
     }
 }
 
-fn same_file_rule(one: &FsRule, other: &FsRule) -> bool {
+fn same_file_rule(one: &DeclaredFsRule, other: &DeclaredFsRule) -> bool {
     one.path == other.path && one.capabilities == other.capabilities
 }
 
 /// What is granted at the path of a rule, old or new, and was not.
-fn uncovered<L: Lookup>(pair: &mut Pair<'_>, workspace: &Workspace<L>) {
+fn uncovered<L: Lookup>(pair: &mut ToolComparison<'_>, workspace: &Workspace<L>) {
     let (Some(old), Some(new)) = (
         policy(pair.old_config.policy(pair.old, workspace)),
         policy(pair.new_config.policy(pair.new, workspace)),
@@ -134,9 +137,9 @@ fn policy<E>(compiled: Result<Policy, E>) -> Option<Policy> {
     compiled.ok()
 }
 
-fn hosts(pair: &mut Pair<'_>) {
+fn hosts(pair: &mut ToolComparison<'_>) {
     let (old, new) = (&pair.old.access.net, &pair.new.access.net);
-    let same = |one: &NetRule, other: &NetRule| {
+    let same = |one: &DeclaredNetRule, other: &DeclaredNetRule| {
         one.host == other.host
             && one.scheme == other.scheme
             && one.port == other.port
@@ -162,7 +165,7 @@ fn hosts(pair: &mut Pair<'_>) {
     }
 }
 
-fn shown_host(rule: &NetRule) -> String {
+fn shown_host(rule: &DeclaredNetRule) -> String {
     let scheme = rule.scheme.iter().map(|scheme| format!("{scheme}://"));
     let port = rule.port.iter().map(|port| format!(":{port}"));
     let path = rule.path_prefix.iter().cloned();
@@ -170,9 +173,11 @@ fn shown_host(rule: &NetRule) -> String {
     quote(&parts.collect::<String>())
 }
 
-fn variables(pair: &mut Pair<'_>) {
+fn variables(pair: &mut ToolComparison<'_>) {
     let (old, new) = (&pair.old.access.env, &pair.new.access.env);
-    let aligned = align(old, new, |one: &EnvRule, other| one.name == other.name);
+    let aligned = align(old, new, |one: &DeclaredEnvRule, other| {
+        one.name == other.name
+    });
     for (index, rule, before) in aligned.kept {
         let (read, header) = before.map_or((false, false), granted);
         let now = granted(rule);
@@ -192,11 +197,11 @@ fn variables(pair: &mut Pair<'_>) {
 }
 
 /// Whether a rule lets a variable be read, and be sent in a header.
-fn granted(rule: &EnvRule) -> (bool, bool) {
+fn granted(rule: &DeclaredEnvRule) -> (bool, bool) {
     (rule.read, rule.read || rule.header)
 }
 
-fn programs(pair: &mut Pair<'_>) {
+fn programs(pair: &mut ToolComparison<'_>) {
     let (old, new) = (&pair.old.access.commands, &pair.new.access.commands);
     let Some(new) = new else {
         if old.is_some() {
@@ -205,7 +210,7 @@ fn programs(pair: &mut Pair<'_>) {
         return;
     };
     let any = old.is_none() && pair.old.default_access.commands;
-    let old: &[CommandRule] = old.as_deref().unwrap_or_default();
+    let old: &[DeclaredCommandRule] = old.as_deref().unwrap_or_default();
     for (index, rule) in new.iter().enumerate() {
         let before = old.iter().find(|before| before.program == rule.program);
         let program = quote(&rule.program);
@@ -232,7 +237,7 @@ fn programs(pair: &mut Pair<'_>) {
 }
 
 /// Whether `old` allows all argument lists that `new` does.
-fn allows(old: &CommandRule, new: &CommandRule) -> bool {
+fn allows(old: &DeclaredCommandRule, new: &DeclaredCommandRule) -> bool {
     match (&old.args, &new.args) {
         (None, _) => true,
         (Some(_), None) => false,

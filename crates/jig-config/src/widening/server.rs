@@ -2,8 +2,8 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Changes, Pair, tool};
-use crate::model::{Config, Definitions, Filled, Reach, Server};
+use super::{ToolComparison, WideningSearch, tool};
+use crate::model::{Config, DefinitionMode, Server, ServerReach, ServerSettingText};
 use crate::quoting::quote_whole as quote;
 
 /// Compares a server that is there with what it was, if it was there. What is written is compared, not what it is
@@ -11,7 +11,7 @@ use crate::quoting::quote_whole as quote;
 pub(super) fn compare(
     (old_config, old): (&Config, Option<&Server>),
     (new_config, new): (&Config, &Server),
-    changes: &mut Changes,
+    changes: &mut WideningSearch,
 ) {
     changes.tool = Some(new.key().to_owned());
     let Some(old) = old else {
@@ -50,11 +50,11 @@ pub(super) fn compare(
     );
     match (&old.reach, reach) {
         (
-            Reach::Program {
+            ServerReach::Program {
                 command: before,
                 policy: old_policy,
             },
-            Reach::Program { command, policy },
+            ServerReach::Program { command, policy },
         ) => {
             if before != command {
                 let at = new.origin("args").or(new.origin("command"));
@@ -63,7 +63,7 @@ pub(super) fn compare(
             // Its command was compared as a whole, with its variables.
             let mut before = old_policy.as_ref().clone();
             before.command.clone_from(&policy.command);
-            tool::compare(&mut Pair {
+            tool::compare(&mut ToolComparison {
                 old_config,
                 new_config,
                 old: &before,
@@ -72,11 +72,11 @@ pub(super) fn compare(
             });
         }
         (
-            Reach::Remote {
+            ServerReach::Remote {
                 url: before,
                 headers: old_headers,
             },
-            Reach::Remote { url, headers },
+            ServerReach::Remote { url, headers },
         ) => {
             if before != url {
                 changes.add(format!("now {}", what(new)), new.origin("url"));
@@ -94,7 +94,7 @@ pub(super) fn compare(
             }
         }
     }
-    if *definitions == Definitions::Follow && old.definitions == Definitions::Hold {
+    if *definitions == DefinitionMode::Follow && old.definitions == DefinitionMode::Hold {
         let what = "a tool that it describes in another way is no longer held";
         changes.add(what, new.origin("definitions"));
     }
@@ -103,7 +103,7 @@ pub(super) fn compare(
     }
     offered(old, new, changes);
     changes.tool = Some(format!("mcp.{}.*", new.name));
-    tool::compare(&mut Pair {
+    tool::compare(&mut ToolComparison {
         old_config,
         new_config,
         old: &old.template,
@@ -113,7 +113,7 @@ pub(super) fn compare(
 }
 
 /// A server that was not there, or was switched off.
-fn added(new: &Server, changes: &mut Changes) {
+fn added(new: &Server, changes: &mut WideningSearch) {
     let what = format!("is a new server: {}", what(new));
     changes.add(what, Some(new.declared_at()));
     for line in new.described().into_iter().skip(1) {
@@ -130,11 +130,11 @@ fn what(server: &Server) -> String {
 /// Values by name. One that is gone may have kept the server from something.
 fn values(
     kind: &str,
-    old: &IndexMap<String, Filled>,
-    new: &IndexMap<String, Filled>,
+    old: &IndexMap<String, ServerSettingText>,
+    new: &IndexMap<String, ServerSettingText>,
     place: impl Fn(&str) -> String,
     server: &Server,
-    changes: &mut Changes,
+    changes: &mut WideningSearch,
 ) {
     let names: IndexSet<&String> = new.keys().chain(old.keys()).collect();
     for name in names {
@@ -150,7 +150,7 @@ fn values(
 }
 
 /// Which of its tools are there.
-fn offered(old: &Server, new: &Server, changes: &mut Changes) {
+fn offered(old: &Server, new: &Server, changes: &mut WideningSearch) {
     let is_new = |pattern: &&String| !old.tools.contains(pattern);
     let all = new.tools.is_empty() && !old.tools.is_empty();
     let more = !old.tools.is_empty() && new.tools.iter().any(|one| is_new(&one));

@@ -1,10 +1,10 @@
 //! What all tools share.
 
-use super::{Changes, listed};
+use super::{WideningSearch, listed};
 use crate::model::{Config, LlmConfig, McpConfig, NetworkSettings, Topic};
 use crate::quoting::quote_whole as quote;
 
-pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {
+pub(super) fn compare(old: &Config, new: &Config, changes: &mut WideningSearch) {
     let Config {
         tools: _,
         // Which files exist says nothing; what they say does.
@@ -52,7 +52,7 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut Changes) {
     mcp_of(&old.mcp, mcp, changes);
 }
 
-fn llm_of(old: Option<&LlmConfig>, new: Option<&LlmConfig>, changes: &mut Changes) {
+fn llm_of(old: Option<&LlmConfig>, new: Option<&LlmConfig>, changes: &mut WideningSearch) {
     let Some(new) = new else {
         return;
     };
@@ -99,7 +99,7 @@ fn llm_of(old: Option<&LlmConfig>, new: Option<&LlmConfig>, changes: &mut Change
     }
 }
 
-fn topic_of(old: Option<&Topic>, new: &Topic, changes: &mut Changes) {
+fn topic_of(old: Option<&Topic>, new: &Topic, changes: &mut WideningSearch) {
     let Topic {
         id,
         enable,
@@ -152,7 +152,7 @@ fn missing<'a>(names: &'a [String], others: &[String]) -> Vec<&'a str> {
     missing.map(String::as_str).collect()
 }
 
-fn mcp_of(old: &McpConfig, new: &McpConfig, changes: &mut Changes) {
+fn mcp_of(old: &McpConfig, new: &McpConfig, changes: &mut WideningSearch) {
     let McpConfig {
         approval_wait,
         idle,

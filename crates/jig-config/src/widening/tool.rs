@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use indexmap::{IndexMap, IndexSet};
-use jig_policy::Access;
+use jig_policy::DeclaredAccess;
 use jig_proto::ToolAction;
 use serde_json::Value as Json;
 
-use super::{Changes, Pair, access, run};
+use super::{ToolComparison, WideningSearch, access, run};
 use crate::model::{
     AllowToggle, Config, Enforce, FormatMode, OnUncovered, OverlayMode, Parameter, ProtocolLimits,
-    Question, QuestionTarget, ResultMode, RunMode, RunModes, Runtime, Sandbox, SandboxLimits,
-    SystemPath, Tool,
+    QuestionSettings, QuestionTarget, ResultMode, RunMode, RunModes, RuntimeKind, Sandbox,
+    SandboxLimits, SystemPath, Tool,
 };
 use crate::quoting::{clean_whole as clean, quote_whole as quote};
 
-pub(super) fn compare(pair: &mut Pair<'_>) {
+pub(super) fn compare(pair: &mut ToolComparison<'_>) {
     let new = pair.new;
     let Tool {
         name: _,
@@ -119,7 +119,7 @@ pub(super) fn started(tool: &Tool) -> String {
         }
         (None, Some(wasm)) => format!("the component {}", quote(wasm.as_str())),
         (None, None) => match tool.runtime {
-            Runtime::Mcp => format!("{} on a server", quote(&tool.source.to_string())),
+            RuntimeKind::Mcp => format!("{} on a server", quote(&tool.source.to_string())),
             _ => "code of jig".to_owned(),
         },
     }
@@ -134,14 +134,14 @@ fn word_of(word: &str) -> String {
 }
 
 /// What a tool is given that was not offered before, beyond what any tool of its runtime has.
-pub(super) fn whole(old: &Config, new: &Config, tool: &Tool, changes: &mut Changes) {
+pub(super) fn whole(old: &Config, new: &Config, tool: &Tool, changes: &mut WideningSearch) {
     let mut bare = tool.clone();
-    bare.access = Access::default();
+    bare.access = DeclaredAccess::default();
     bare.questions.clear();
     bare.sandbox.system.clear();
     bare.sandbox.presets.clear();
     bare.sandbox.enforce = Enforce::Required;
-    let mut pair = Pair {
+    let mut pair = ToolComparison {
         old_config: old,
         new_config: new,
         old: &bare,
@@ -158,7 +158,7 @@ pub(super) fn whole(old: &Config, new: &Config, tool: &Tool, changes: &mut Chang
     }
 }
 
-fn enabled(pair: &mut Pair<'_>) {
+fn enabled(pair: &mut ToolComparison<'_>) {
     let (old, new) = (pair.old.enable, pair.new.enable);
     if new.on && !old.on {
         pair.add_at("enable", "is now offered");
@@ -169,7 +169,7 @@ fn enabled(pair: &mut Pair<'_>) {
 }
 
 /// What the tool is, and what it is given.
-fn what_runs(pair: &mut Pair<'_>) {
+fn what_runs(pair: &mut ToolComparison<'_>) {
     let (old, new) = (pair.old, pair.new);
     if old.source != new.source {
         let what = format!("now comes from {}", quote(&new.source.to_string()));
@@ -240,8 +240,8 @@ fn plain_one(parameter: &Parameter) -> Parameter {
 }
 
 /// Questions of the tool: one that nobody speaks of is put to the user.
-fn questions(pair: &mut Pair<'_>) {
-    let unspoken = Question {
+fn questions(pair: &mut ToolComparison<'_>) {
+    let unspoken = QuestionSettings {
         target: QuestionTarget::User,
         answer: None,
         remember: false,
@@ -251,7 +251,7 @@ fn questions(pair: &mut Pair<'_>) {
     for id in ids {
         let before = old.get(id).unwrap_or(&unspoken);
         let after = new.get(id).unwrap_or(&unspoken);
-        let Question {
+        let QuestionSettings {
             target,
             answer,
             remember,
@@ -280,7 +280,7 @@ fn questions(pair: &mut Pair<'_>) {
     }
 }
 
-fn sandbox(pair: &mut Pair<'_>) {
+fn sandbox(pair: &mut ToolComparison<'_>) {
     let (old, new) = (&pair.old.sandbox, &pair.new.sandbox);
     let Sandbox {
         enforce,
@@ -337,7 +337,7 @@ fn gives(paths: &[SystemPath], wanted: &SystemPath) -> bool {
     })
 }
 
-fn limits(pair: &mut Pair<'_>) {
+fn limits(pair: &mut ToolComparison<'_>) {
     let old = pair.old.sandbox.limits;
     let SandboxLimits {
         processes,
@@ -385,7 +385,7 @@ fn limits(pair: &mut Pair<'_>) {
 }
 
 /// Those of its protocol. A lower one that is given up raises it too: the default is what holds then.
-fn protocol_limits(pair: &mut Pair<'_>, old: ProtocolLimits, new: ProtocolLimits) {
+fn protocol_limits(pair: &mut ToolComparison<'_>, old: ProtocolLimits, new: ProtocolLimits) {
     let ProtocolLimits {
         cancel_grace,
         kill_grace,

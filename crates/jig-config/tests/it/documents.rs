@@ -1,7 +1,7 @@
 //! The configurations that the documents show, in our own words: each loads and means what the
 //! text around it says.
 
-use jig_config::{Config, Layer, RunMode, Runtime, Source};
+use jig_config::{Config, Layer, RunMode, RuntimeKind, ToolSource};
 use jig_policy::{Capability, DefaultAccess, EnvUse, NetTarget, Policy, Verdict};
 
 use crate::workspace::Workspace;
@@ -28,7 +28,7 @@ fn policy(workspace: &Workspace, tool: &str) -> Policy {
 fn grants(workspace: &Workspace, policy: &Policy, path: &str) -> String {
     let on_disk = jig_policy::Workspace::on_disk(workspace.root()).expect("the workspace");
     let target = on_disk.resolve(path).expect("a path of the workspace");
-    let all: jig_policy::Capabilities = Capability::ALL
+    let all: jig_policy::FileCapabilities = Capability::ALL
         .into_iter()
         .filter(|one| policy.decide_fs(*one, &target).is_allowed())
         .collect();
@@ -66,7 +66,7 @@ write = true
     let config = workspace.config();
     let tool = config.tool("fs_create_file").expect("a predefined tool");
     // The predefined tools bring their source along.
-    assert_eq!(tool.source, Source::Local { tool: None });
+    assert_eq!(tool.source, ToolSource::Local { tool: None });
     assert!(tool.run.spawn.is_always(RunMode::Unattended));
     assert!(tool.enable.on);
     assert_eq!(
@@ -111,7 +111,12 @@ wasm = "tool.wasm"
     .config();
     let check = |tool: &str, default: DefaultAccess| {
         let tool = config.tool(tool).expect("the tool");
-        assert_eq!(tool.access, jig_policy::Access::default(), "{}", tool.name);
+        assert_eq!(
+            tool.access,
+            jig_policy::DeclaredAccess::default(),
+            "{}",
+            tool.name
+        );
         assert_eq!(tool.default_access, default, "{}", tool.name);
     };
     check("script", DefaultAccess::STDIO);
@@ -313,7 +318,7 @@ filesystem.writable = true
     );
     let config = workspace.config();
     let tool = config.tool("smart_editor").expect("the tool");
-    assert_eq!(tool.runtime, Runtime::Vfs);
+    assert_eq!(tool.runtime, RuntimeKind::Vfs);
     let command = tool.command.as_ref().expect("a command");
     assert_eq!(command.program, ".config/tools/editor");
     assert_eq!(command.args, ["fs", "modify_file"]);
@@ -341,7 +346,7 @@ parameters.input.required = true
         )
         .config();
     let tool = config.tool("my_custom_tool").expect("the tool");
-    assert_eq!(tool.runtime, Runtime::Wasm);
+    assert_eq!(tool.runtime, RuntimeKind::Wasm);
     assert_eq!(
         tool.wasm.as_ref().map(|path| path.as_str()),
         Some(".jp/tools/my_custom_tool.wasm")
@@ -378,7 +383,7 @@ required = true
         )
         .config();
     let tool = config.tool("wasm_test").expect("the tool");
-    assert_eq!(tool.runtime, Runtime::Wasm);
+    assert_eq!(tool.runtime, RuntimeKind::Wasm);
     assert_eq!(tool.default_access, DefaultAccess::WASM);
     let path = &tool.parameters["path"];
     assert!(path.required);

@@ -376,7 +376,7 @@ fn x70_a_path_that_leads_into_the_workspace_counts_as_one_inside() {
         ("ci/more/new.toml", Capability::Create),
     ] {
         // The link itself, where it is one.
-        let place = jig_policy::Resolved::from_handle(
+        let place = jig_policy::ResolvedPath::from_handle(
             jig_proto::ProjectPath::normalize(path).expect("a path"),
         );
         let decision = policy.decide_fs(capability, &place);

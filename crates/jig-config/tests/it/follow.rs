@@ -1,7 +1,7 @@
 //! Doing what the configuration says helps, and a test of each help says so.
 
 use camino::Utf8Path;
-use jig_config::{Errors, Loaded, Problem, load};
+use jig_config::{ConfigErrors, LoadedConfig, Problem, load};
 
 use crate::workspace::Workspace;
 
@@ -19,7 +19,7 @@ pub(crate) fn follow(problem: &Problem, again: &[Problem]) {
 
 /// The same for all that is wrong with a configuration; `again` is the mended one.
 #[track_caller]
-pub(crate) fn follow_all(wrong: &Errors, again: &Loaded) {
+pub(crate) fn follow_all(wrong: &ConfigErrors, again: &LoadedConfig) {
     for problem in wrong.problems() {
         follow(problem, &again.warnings);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use jig_config::Runtime;
+use jig_config::RuntimeKind;
 
 use crate::workspace::Workspace;
 
@@ -113,7 +113,7 @@ fn a_workspace_of_jp_works_unchanged() {
 
     // A predefined name with a command of its own is that command.
     let read = tool("fs_read_file");
-    assert_eq!(read.runtime, Runtime::Stdio);
+    assert_eq!(read.runtime, RuntimeKind::Stdio);
     assert_eq!(read.command.as_ref().expect("a command").program, "just");
     assert_eq!(read.implementation(), None);
     assert_eq!(read.declared_at().to_string(), ".jp/mcp/tools/fs/1.toml:1");

@@ -1,6 +1,6 @@
 //! How layers are laid over each other, and where each value then comes from.
 
-use jig_config::{Config, Errors, RunMode, RunRules, Sources, load};
+use jig_config::{Config, ConfigErrors, RunMode, RunRules, Sources, load};
 
 use crate::follow::follow_all;
 use crate::workspace::Workspace;
@@ -13,7 +13,7 @@ fn loaded(sources: &Sources) -> Config {
         .config
 }
 
-fn failed(sources: &Sources) -> Errors {
+fn failed(sources: &Sources) -> ConfigErrors {
     match load(sources) {
         Ok(_) => panic!("it loads"),
         Err(errors) => errors,

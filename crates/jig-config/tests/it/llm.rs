@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jig_config::{
-    Config, Errors, LlmConfig, LlmKey, LlmTokenField, LlmWeights, Sources, json_schema, load, show,
-    show_json,
+    Config, ConfigErrors, LlmConfig, LlmKey, LlmTokenField, LlmWeights, Sources, json_schema, load,
+    show, show_json,
 };
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn llm(user: &str, own: &str) -> LlmConfig {
     config(user, own).llm.expect("it has an LLM")
 }
 
-fn errors(user: &str, own: &str) -> Errors {
+fn errors(user: &str, own: &str) -> ConfigErrors {
     let (_workspace, sources) = workspace(user, own);
     match load(&sources) {
         Ok(_) => panic!("it loads: {user}\n{own}"),

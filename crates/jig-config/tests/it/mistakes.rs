@@ -1,6 +1,6 @@
 //! Typical mistakes: the message of each, and that doing what it says helps.
 
-use jig_config::{Errors, Sources, load};
+use jig_config::{ConfigErrors, Sources, load};
 
 use crate::follow::follow_all;
 use crate::workspace::Workspace;
@@ -24,7 +24,7 @@ fn check_in(name: &str, workspace: impl Fn() -> Workspace, wrong: &str, right: &
     follow_all(&errors, &corrected);
 }
 
-fn errors(sources: &Sources) -> Errors {
+fn errors(sources: &Sources) -> ConfigErrors {
     match load(sources) {
         Ok(_) => panic!("it loads"),
         Err(errors) => errors,

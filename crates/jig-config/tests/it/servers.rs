@@ -6,8 +6,8 @@ mod mistakes;
 use std::time::Duration;
 
 use jig_config::{
-    Config, Definitions, Edit, Filled, Layer, Loaded, Reach, RunMode, Server, Sources, load, show,
-    show_json, widening,
+    Config, ConfigEdit, DefinitionMode, Layer, LoadedConfig, RunMode, Server, ServerReach,
+    ServerSettingText, Sources, load, show, show_json, widening,
 };
 use jig_policy::DefaultAccess;
 
@@ -20,8 +20,10 @@ fn server(toml: &str) -> std::sync::Arc<Server> {
 
 fn words(server: &Server) -> Vec<String> {
     match &server.reach {
-        Reach::Program { command, .. } => command.iter().map(Filled::to_string).collect(),
-        Reach::Remote { url, .. } => vec![url.to_string()],
+        ServerReach::Program { command, .. } => {
+            command.iter().map(ServerSettingText::to_string).collect()
+        }
+        ServerReach::Remote { url, .. } => vec![url.to_string()],
     }
 }
 
@@ -33,7 +35,7 @@ fn with_own(own: &str, workspace: &str) -> (Workspace, Sources) {
     (workspace, sources)
 }
 
-fn loaded(sources: &Sources) -> Loaded {
+fn loaded(sources: &Sources) -> LoadedConfig {
     load(sources).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
@@ -71,7 +73,7 @@ fn defaults_of_a_server() {
     assert_eq!(server.name, "my-git");
     assert!(server.enable);
     assert_eq!(server.prefix, "my-git_");
-    assert_eq!(server.definitions, Definitions::Hold);
+    assert_eq!(server.definitions, DefinitionMode::Hold);
     assert_eq!(server.start, Duration::from_secs(60));
     assert_eq!(server.idle, Some(Duration::from_secs(600)));
     assert_eq!(server.time, Duration::from_secs(600));
@@ -92,11 +94,11 @@ fn settings_of_a_server() {
     );
     assert!(!server.enable);
     assert_eq!(server.prefix, "");
-    assert_eq!(server.definitions, Definitions::Follow);
+    assert_eq!(server.definitions, DefinitionMode::Follow);
     assert_eq!(server.start, Duration::from_secs(5));
     assert_eq!(server.idle, None);
     assert_eq!(server.time, Duration::from_secs(60));
-    let Reach::Remote { headers, .. } = &server.reach else {
+    let ServerReach::Remote { headers, .. } = &server.reach else {
         panic!("{server:?}");
     };
     let header = &headers["Authorization"];
@@ -523,7 +525,7 @@ fn rules_can_be_added_by_an_edit() {
         ..jig_config::Additions::default()
     };
     let check = |text: &str, table: &str| {
-        let mut edit = Edit::new(Some(text)).expect("TOML");
+        let mut edit = ConfigEdit::new(Some(text)).expect("TOML");
         edit.add_server("s", &additions)
             .expect("it can be added to");
         let text = edit.to_string();

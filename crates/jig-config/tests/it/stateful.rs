@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jig_config::{Notices, Runtime, Source, Tool, load, show, show_json};
+use jig_config::{NoticeSettings, RuntimeKind, Tool, ToolSource, load, show, show_json};
 use jig_policy::{Capability, DefaultAccess};
 use jig_proto::ToolAction;
 
@@ -99,7 +99,7 @@ fn terminals() {
 #[test]
 fn s_082_notices() {
     let check = |lines: &str, stopped: bool, waiting: bool| {
-        let expected = Notices { stopped, waiting };
+        let expected = NoticeSettings { stopped, waiting };
         assert_eq!(tool(lines).notices, expected, "{lines}");
     };
     check("", true, true);
@@ -435,7 +435,7 @@ fn predefined_tools() {
     };
     let un = "unattended";
     let wait = check("await", "none", [un; 4], &["ids", "mode", "timeout_ms"]);
-    assert_eq!(wait.source, Source::Builtin { tool: None });
+    assert_eq!(wait.source, ToolSource::Builtin { tool: None });
     assert_eq!(wait.parameters["mode"].default, Some("any".into()));
     assert!(wait.parameters["ids"].required);
 
@@ -445,7 +445,7 @@ fn predefined_tools() {
         ["ask", un, un, un],
         &["command", "message", "args"],
     );
-    assert_eq!(git.runtime, Runtime::Builtin);
+    assert_eq!(git.runtime, RuntimeKind::Builtin);
     assert_eq!(git.implementation(), Some("git"));
     assert_eq!(git.default_access, DefaultAccess::READ_WRITE);
     assert_eq!(git.terminal, None);
@@ -459,7 +459,7 @@ fn predefined_tools() {
     assert!(git.access.fs.is_empty());
 
     let shell = check("shell", all, ["ask", un, un, un], &["command"]);
-    assert_eq!(shell.runtime, Runtime::Stdio);
+    assert_eq!(shell.runtime, RuntimeKind::Stdio);
     assert_eq!(shell.implementation(), None);
     assert_eq!(shell.default_access, DefaultAccess::STDIO);
     assert_eq!(shell.terminal, Some((24, 80)));
@@ -500,7 +500,7 @@ fn a_tool_of_ones_own_with_the_name_of_a_predefined_one() {
     let own = check(&format!("{git}command = \"git status\""), true);
     assert_eq!(
         (own.runtime, own.access),
-        (Runtime::Stdio, Default::default())
+        (RuntimeKind::Stdio, Default::default())
     );
     check(&format!("{git}wasm = \"git.wasm\""), true);
     check(

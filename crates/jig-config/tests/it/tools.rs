@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use jig_config::{
-    Config, Input, OverlayMode, Parameter, ParameterType, Preset, ProtocolLimits, Runtime,
-    SandboxLimits, Source, ToolName,
+    Config, Input, OverlayMode, Parameter, ParameterType, Preset, ProtocolLimits, RuntimeKind,
+    SandboxLimits, ToolName, ToolSource,
 };
-use jig_policy::{Access, DefaultAccess};
+use jig_policy::{DeclaredAccess, DefaultAccess};
 
 use crate::workspace::Workspace;
 
@@ -20,7 +20,7 @@ fn tool(lines: &str) -> Config {
 #[test]
 fn sources_j_021() {
     let check = |text: &str, kind: &str, name: Option<&str>| {
-        let source: Source = text
+        let source: ToolSource = text
             .parse()
             .unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!((source.kind(), source.tool()), (kind, name), "{text}");
@@ -45,7 +45,7 @@ fn sources_j_021() {
         "npm",
         ".local",
     ] {
-        assert!(bad.parse::<Source>().is_err(), "{bad}");
+        assert!(bad.parse::<ToolSource>().is_err(), "{bad}");
     }
 }
 
@@ -372,7 +372,7 @@ fn guards_on_git_and_the_preset() {
 
 #[test]
 fn the_runtime_of_a_local_tool_x_18() {
-    let check = |lines: &str, runtime: Runtime, wasm: Option<&str>| {
+    let check = |lines: &str, runtime: RuntimeKind, wasm: Option<&str>| {
         let config = Workspace::with(&format!("[tools.a]\nsource = \"local\"\n{lines}\n")).config();
         let tool = config.tool("a").expect("the tool");
         assert_eq!(tool.runtime, runtime, "{lines}");
@@ -384,34 +384,34 @@ fn the_runtime_of_a_local_tool_x_18() {
         assert_eq!(tool.command.is_some(), wasm.is_none(), "{lines}");
     };
     // V-164: the default stays stdio.
-    check("command = \"cat file.txt\"", Runtime::Stdio, None);
-    check("command = \"x\"\nruntime = \"vfs\"", Runtime::Vfs, None);
+    check("command = \"cat file.txt\"", RuntimeKind::Stdio, None);
+    check("command = \"x\"\nruntime = \"vfs\"", RuntimeKind::Vfs, None);
     check(
         "command = \"tools/a.wasm\"",
-        Runtime::Wasm,
+        RuntimeKind::Wasm,
         Some("tools/a.wasm"),
     );
     check(
         "command = \"tools/a.wasm\"\nruntime = \"wasm\"",
-        Runtime::Wasm,
+        RuntimeKind::Wasm,
         Some("tools/a.wasm"),
     );
     check(
         "command = \"tools/a.wasm\"\nruntime = \"stdio\"",
-        Runtime::Stdio,
+        RuntimeKind::Stdio,
         None,
     );
-    check("command = \"wasmtime a.wasm\"", Runtime::Stdio, None);
-    check("wasm = \"a.wasm\"", Runtime::Wasm, Some("a.wasm"));
+    check("command = \"wasmtime a.wasm\"", RuntimeKind::Stdio, None);
+    check("wasm = \"a.wasm\"", RuntimeKind::Wasm, Some("a.wasm"));
     check(
         "wasm = \"a.wasm\"\ncommand = \"./a.wasm\"",
-        Runtime::Wasm,
+        RuntimeKind::Wasm,
         Some("a.wasm"),
     );
     // W-042: a command beside `wasm` is ignored.
     check(
         "wasm = \"a.wasm\"\ncommand = \"make\"",
-        Runtime::Wasm,
+        RuntimeKind::Wasm,
         Some("a.wasm"),
     );
 }
@@ -421,12 +421,12 @@ fn predefined_tools_need_no_source() {
     let config = Workspace::with("[tools.fs_grep_files]\nrun = \"ask\"\n").config();
     let check = |name: &str, run: &str, default: DefaultAccess, parameters: &[&str]| {
         let tool = config.tool(name).unwrap_or_else(|| panic!("{name}"));
-        assert_eq!(tool.source, Source::Local { tool: None });
-        assert_eq!(tool.runtime, Runtime::Builtin);
+        assert_eq!(tool.source, ToolSource::Local { tool: None });
+        assert_eq!(tool.runtime, RuntimeKind::Builtin);
         assert_eq!(tool.implementation(), Some(name));
         assert_eq!(tool.run.spawn.name(), run, "{name}");
         assert_eq!(tool.default_access, default, "{name}");
-        assert_eq!(tool.access, Access::default(), "{name}");
+        assert_eq!(tool.access, DeclaredAccess::default(), "{name}");
         assert!(tool.description.is_some() && tool.summary.is_some());
         let names: Vec<&str> = tool.parameters.keys().map(String::as_str).collect();
         assert_eq!(names, parameters, "{name}");
@@ -460,7 +460,7 @@ fn predefined_tools_need_no_source() {
 
 #[test]
 fn predefined_tools_can_run_elsewhere() {
-    let check = |lines: &str, runtime: Runtime, default: DefaultAccess, own: Option<&str>| {
+    let check = |lines: &str, runtime: RuntimeKind, default: DefaultAccess, own: Option<&str>| {
         let config = Workspace::with(&format!("[tools.fs_move_file]\n{lines}\n")).config();
         let tool = config.tool("fs_move_file").expect("the tool");
         assert_eq!(tool.runtime, runtime, "{lines}");
@@ -469,19 +469,19 @@ fn predefined_tools_can_run_elsewhere() {
     };
     check(
         "runtime = \"vfs\"",
-        Runtime::Vfs,
+        RuntimeKind::Vfs,
         DefaultAccess::READ_WRITE,
         Some("fs_move_file"),
     );
     check(
         "runtime = \"vfs\"\ncommand = \"mv\"",
-        Runtime::Vfs,
+        RuntimeKind::Vfs,
         DefaultAccess::VFS,
         None,
     );
     check(
         "runtime = \"stdio\"\ncommand = \"mv\"",
-        Runtime::Stdio,
+        RuntimeKind::Stdio,
         DefaultAccess::STDIO,
         None,
     );
@@ -500,7 +500,7 @@ fn tools_from_elsewhere_have_no_access_of_their_own() {
     let config =
         Workspace::with("[mcp.servers.web]\ncommand = \"x\"\n[tools.a]\nsource = \"mcp.web\"\n[tools.b]\nsource = \"builtin.learn\"\n")
             .config();
-    let check = |name: &str, runtime: Runtime, default: DefaultAccess| {
+    let check = |name: &str, runtime: RuntimeKind, default: DefaultAccess| {
         let tool = config.tool(name).expect("the tool");
         assert_eq!(
             (tool.runtime, tool.default_access),
@@ -508,8 +508,8 @@ fn tools_from_elsewhere_have_no_access_of_their_own() {
             "{name}"
         );
     };
-    check("a", Runtime::Mcp, DefaultAccess::NOTHING);
-    check("b", Runtime::Builtin, DefaultAccess::BUILTIN);
+    check("a", RuntimeKind::Mcp, DefaultAccess::NOTHING);
+    check("b", RuntimeKind::Builtin, DefaultAccess::BUILTIN);
 }
 
 #[test]
@@ -541,7 +541,7 @@ fn the_other_spelling_of_rules_x_08() {
 
     let net = |urls: &str| -> Vec<String> {
         let access = rules(&format!("sandbox.network.allow = [{urls}]"));
-        let text = |rule: &jig_policy::NetRule| {
+        let text = |rule: &jig_policy::DeclaredNetRule| {
             format!(
                 "{:?} {} {:?} {:?} {}",
                 rule.scheme, rule.host, rule.port, rule.path_prefix, rule.allow

@@ -1,7 +1,7 @@
 //! A workspace in a temporary directory.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_config::{Config, Errors, Loaded, Sources, load};
+use jig_config::{Config, ConfigErrors, LoadedConfig, Sources, load};
 
 pub(crate) struct Workspace {
     folder: tempfile::TempDir,
@@ -39,7 +39,7 @@ impl Workspace {
         Sources::new(self.root())
     }
 
-    pub(crate) fn load(&self) -> Result<Loaded, Errors> {
+    pub(crate) fn load(&self) -> Result<LoadedConfig, ConfigErrors> {
         load(&self.sources())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jig_broker::CancelToken;
 use jig_config::Tool;
 use jig_proto::{
-    CommandError, HandleId, Hint, Outcome, SchemaError, ToolError, hint, visible_line,
+    HandleId, Hint, Outcome, SchemaError, ToolCommandError, ToolError, hint, visible_line,
 };
 use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
@@ -101,7 +101,7 @@ pub enum CallError {
         tool: String,
         /// What is wrong with the rules.
         #[source]
-        errors: jig_config::Errors,
+        errors: jig_config::ConfigErrors,
     },
     /// The command of the tool cannot be filled in.
     #[error("the command of the tool `{tool}` cannot be filled in")]
@@ -129,7 +129,7 @@ pub enum CallError {
         /// The tool.
         tool: String,
         /// What is wrong with them.
-        error: CommandError,
+        error: ToolCommandError,
     },
     /// The tool runs to its end when it is called, and cannot be spawned.
     #[error(
@@ -159,7 +159,7 @@ pub enum CallError {
         /// The tool.
         tool: String,
         /// What is not accepted.
-        held: Box<crate::Held>,
+        held: Box<crate::HeldOffer>,
         /// Why not.
         why: crate::Unaccepted,
     },
@@ -304,7 +304,7 @@ impl CallError {
 }
 
 impl CallError {
-    pub(crate) fn command(tool: &Tool, error: CommandError) -> Self {
+    pub(crate) fn command(tool: &Tool, error: ToolCommandError) -> Self {
         Self::Command {
             tool: tool.name.to_string(),
             error,

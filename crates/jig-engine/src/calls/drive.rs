@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use crate::calls::call::{Call, CallError};
 use crate::engine::Engine;
 use crate::questions::asker::{About, Answer, Asker};
-use crate::questions::audit::{Asking, REMEMBERED, WITH_CALL};
-use crate::questions::inquiry::{AgreedRun, Resolved, can_be_dismissed};
+use crate::questions::audit::{QuestionOwner, REMEMBERED, WITH_CALL};
+use crate::questions::inquiry::{AgreedRun, InquiryOutcome, can_be_dismissed};
 
 impl Engine {
     /// Asks whether the tool may run, as its run mode says. `is_spawned` tells a tool that goes on when the call is
@@ -35,14 +35,14 @@ impl Engine {
                     question.context = Some(self.shown_call(tool, call, is_spawned));
                     question
                 };
-                let of = Asking::of_call(name, call.id.as_deref());
+                let of = QuestionOwner::of_call(name, call.id.as_deref());
                 self.consent(run, question, of, asker).map(|()| arguments)
             }
             RunMode::Edit => {
                 let text = format!("Edit the arguments of `{name}`.");
                 let question = Question::new("arguments", text, tool.input_schema());
                 let question = question.with_default(Value::Object(arguments.clone()));
-                let of = Asking::of_call(name, call.id.as_deref());
+                let of = QuestionOwner::of_call(name, call.id.as_deref());
                 match self.ask(of, &question, About::Arguments, asker) {
                     Answer::Given(Value::Object(edited))
                     | Answer::GivenForTurn(Value::Object(edited)) => self.edited(tool, edited),
@@ -73,7 +73,7 @@ impl Engine {
         &self,
         run: AgreedRun,
         question: impl FnOnce() -> Question,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         asker: &mut dyn Asker,
     ) -> Result<(), CallError> {
         if self.remembered.has_agreed(&run) {
@@ -110,7 +110,7 @@ impl Engine {
                     question.context = serde_json::to_string_pretty(shown).ok();
                     question
                 };
-                self.consent(run, question, Asking::of_handle(name, handle), asker)
+                self.consent(run, question, QuestionOwner::of_handle(name, handle), asker)
             }
         }
     }
@@ -147,7 +147,7 @@ impl Engine {
     /// Hands the result on, as the tool's result mode says.
     pub(crate) fn passed_on(
         &self,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         tool: &Tool,
         content: Content,
         asker: &mut dyn Asker,
@@ -183,7 +183,7 @@ impl Engine {
     /// The one loop: drives a session until it has stopped.
     pub(crate) fn drive(
         &self,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         tool: &Tool,
         session: &Session,
         mut answers: Map<String, Value>,
@@ -223,7 +223,7 @@ impl Engine {
                         Some(answer) => {
                             let about = About::Tool(QuestionTarget::User);
                             self.note_known(of, &question, about, WITH_CALL);
-                            Resolved::Answer(answer)
+                            InquiryOutcome::Answer(answer)
                         }
                         None => {
                             let gone = session.asking(seen);
@@ -232,16 +232,16 @@ impl Engine {
                     };
                     // A tool that stops while it is asked needs no answer any more.
                     match resolved {
-                        Resolved::Answer(value) => drop(session.apply(seen, value)),
-                        Resolved::Decline(why) => drop(session.decline(seen, why)),
-                        Resolved::Later => {
+                        InquiryOutcome::Answer(value) => drop(session.apply(seen, value)),
+                        InquiryOutcome::Decline(why) => drop(session.decline(seen, why)),
+                        InquiryOutcome::Later => {
                             drop(session.decline(seen, Unapproved::Unavailable));
                         }
-                        Resolved::Cancel if can_be_dismissed(tool, update.asker) => {
+                        InquiryOutcome::Cancel if can_be_dismissed(tool, update.asker) => {
                             drop(session.decline(seen, Unapproved::Dismissed));
                         }
-                        Resolved::Cancel => session.cancel(),
-                        Resolved::Reject(reason) => {
+                        InquiryOutcome::Cancel => session.cancel(),
+                        InquiryOutcome::Reject(reason) => {
                             rejected = Some(reason);
                             session.cancel();
                         }

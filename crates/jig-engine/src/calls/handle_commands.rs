@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use jig_broker::{CancelToken, Unapproved};
 use jig_config::{QuestionTarget, ResultMode, Tool};
 use jig_proto::{
-    Action, Content, Details, Fetch, HandleId, HandleReport, Question, Status, ToolAction,
+    Action, Content, Details, Fetch, HandleId, HandleReport, Question, StateName, ToolAction,
     ToolCommand, ToolError, ToolState,
 };
 use jig_runtime::{Await, HandleError, HandleOptions, Session};
@@ -16,8 +16,8 @@ use crate::calls::call::{Call, CallError};
 use crate::calls::drive::said_no;
 use crate::engine::Engine;
 use crate::questions::asker::{About, Answer, Asker};
-use crate::questions::audit::Asking;
-use crate::questions::inquiry::{Resolved, can_be_dismissed};
+use crate::questions::audit::QuestionOwner;
+use crate::questions::inquiry::{InquiryOutcome, can_be_dismissed};
 use crate::results::reply::Reply;
 use crate::results::size_limit::{bound, without_large};
 
@@ -56,14 +56,14 @@ impl Engine {
             ToolCommand::Apply { id, input, fetch } => {
                 let shown = shown([("id", json!(id)), ("input", json!(input))]);
                 self.agreed_to(tool, ToolAction::Apply, &id, &shown, asker)?;
-                if self.attend(tool, &id, asker) != Attended::Nothing {
+                if self.attend(tool, &id, asker) != QuestionsOutcome::Nothing {
                     return Err(CallError::NotYours { id });
                 }
                 let asked = self.handles.question(&id);
                 match self.handles.apply(name, &id, input, &fetch, cancel) {
                     Ok(report) => {
                         if let Some(asked) = asked {
-                            let of = Asking::of_handle(name, &id);
+                            let of = QuestionOwner::of_handle(name, &id);
                             let about = About::Tool(QuestionTarget::Assistant);
                             self.note_known(of, &asked.question, about, "the caller, by `apply`");
                         }
@@ -80,7 +80,7 @@ impl Engine {
                 self.handles.abort(name, &id)?
             }
             other => {
-                let error = jig_proto::CommandError::NotDeclared {
+                let error = jig_proto::ToolCommandError::NotDeclared {
                     action: format!("`{}`", other.action()),
                     declared: tool.actions,
                 };
@@ -142,12 +142,12 @@ impl Engine {
     }
 
     /// Sees to the questions of a handle that are not for the assistant.
-    fn attend(&self, tool: &Tool, id: &HandleId, asker: &mut dyn Asker) -> Attended {
+    fn attend(&self, tool: &Tool, id: &HandleId, asker: &mut dyn Asker) -> QuestionsOutcome {
         // A handle of another tool has other answers.
         if self.handles.tool(id).as_deref() != Some(tool.name.as_str()) {
-            return Attended::Nothing;
+            return QuestionsOutcome::Nothing;
         }
-        let mut attended = Attended::Nothing;
+        let mut attended = QuestionsOutcome::Nothing;
         for _ in 0..MOST_QUESTIONS {
             let Some(pending) = self.handles.question(id) else {
                 return attended;
@@ -160,22 +160,24 @@ impl Engine {
             let session = self.handles.session(id);
             let gone = session.map(|session| session.asking(pending.number));
             let gone = gone.as_ref();
-            let of = Asking::of_handle(tool.name.as_str(), id);
+            let of = QuestionOwner::of_handle(tool.name.as_str(), id);
             match self.resolve(of, gone, tool, &pending.question, asked_by, asker) {
-                Resolved::Answer(value) => drop(self.handles.answer(id, pending.number, value)),
-                Resolved::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
-                Resolved::Later => return Attended::LeftOpen,
-                Resolved::Cancel if can_be_dismissed(tool, asked_by) => {
+                InquiryOutcome::Answer(value) => {
+                    drop(self.handles.answer(id, pending.number, value))
+                }
+                InquiryOutcome::Decline(why) => drop(self.handles.decline(id, pending.number, why)),
+                InquiryOutcome::Later => return QuestionsOutcome::LeftOpen,
+                InquiryOutcome::Cancel if can_be_dismissed(tool, asked_by) => {
                     let why = Unapproved::Dismissed;
                     drop(self.handles.decline(id, pending.number, why));
                 }
-                Resolved::Cancel => self.handles.cancel(id),
-                Resolved::Reject(reason) => {
+                InquiryOutcome::Cancel => self.handles.cancel(id),
+                InquiryOutcome::Reject(reason) => {
                     let error = said_no(tool, &reason);
                     self.handles.fail(id, error);
                 }
             }
-            attended = Attended::Answered;
+            attended = QuestionsOutcome::Answered;
             // The next question, if there is one, comes soon.
             if self.handles.settled(id).is_none() {
                 return attended;
@@ -200,8 +202,8 @@ impl Engine {
                 self.warn(tool, warning, asker);
             }
         }
-        while report.state.status() == Status::Waiting
-            && self.attend(tool, &report.id, asker) == Attended::Answered
+        while report.state.status() == StateName::Waiting
+            && self.attend(tool, &report.id, asker) == QuestionsOutcome::Answered
         {
             let again = Fetch {
                 after_seq: None,
@@ -241,7 +243,7 @@ impl Engine {
                 let text = format!("Pass on what `{name}` says?");
                 let mut question = Question::yes_no("result", text);
                 question.context = Some(report.to_string());
-                let of = Asking::of_handle(name, &report.id);
+                let of = QuestionOwner::of_handle(name, &report.id);
                 match self.ask(of, &question, About::Result, asker) {
                     Answer::Given(Value::Bool(true)) | Answer::GivenForTurn(Value::Bool(true)) => {
                         report
@@ -289,7 +291,7 @@ impl Engine {
             self.handles.until(ids, mode, left, cancel)?;
             // Questions that are not for the assistant are answered on the way.
             let attended = ids.iter().filter(|id| match self.tool_of(id) {
-                Some(tool) => self.attend(tool, id, asker) == Attended::Answered,
+                Some(tool) => self.attend(tool, id, asker) == QuestionsOutcome::Answered,
                 None => false,
             });
             let is_over = deadline.is_some_and(|at| Instant::now() >= at);
@@ -348,7 +350,7 @@ impl Engine {
 
 /// What became of the questions of a handle that are not for the assistant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Attended {
+enum QuestionsOutcome {
     /// There was none.
     Nothing,
     /// They were answered, or nobody could.

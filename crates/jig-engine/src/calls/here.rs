@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jig_config::{ResultMode, RunMode, Runtime, Tool};
+use jig_config::{ResultMode, RunMode, RuntimeKind, Tool};
 use jig_proto::{Content, ToolAction, ToolError};
 use jig_runtime::{LentThread, Session};
 use serde_json::{Map, Value};
 
 use crate::engine::{Engine, is_await};
 use crate::questions::asker::{Answer, Ask, Asker};
-use crate::questions::audit::Asking;
+use crate::questions::audit::QuestionOwner;
 
 /// What a call needs whose tool may begin on the thread of its caller.
 ///
@@ -45,8 +45,8 @@ impl Engine {
             return false;
         };
         let is_inside = match tool.runtime {
-            Runtime::Builtin => !is_await(tool) && self.files_are_local(),
-            Runtime::Mcp => true,
+            RuntimeKind::Builtin => !is_await(tool) && self.files_are_local(),
+            RuntimeKind::Mcp => true,
             _ => false,
         };
         let run = tool.run.of(ToolAction::Spawn);
@@ -67,7 +67,7 @@ impl Engine {
     pub(crate) fn drive_here(
         &self,
         here: CallHere,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         tool: &Tool,
         session: &Arc<Session>,
         answers: Map<String, Value>,
@@ -84,7 +84,7 @@ impl Engine {
             let (session, answers) = (Arc::clone(session), answers.clone());
             move || {
                 let drive = || {
-                    let of = Asking::of_call(name.as_str(), call.as_deref());
+                    let of = QuestionOwner::of_call(name.as_str(), call.as_deref());
                     let tool = engine.config.tool(name.as_str())?;
                     Some(engine.drive(of, tool, &session, answers, &mut other))
                 };

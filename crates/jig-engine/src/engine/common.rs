@@ -1,4 +1,4 @@
-//! [`Common`]: what the engines of all turns have in common.
+//! [`EngineCommon`]: what the engines of all turns have in common.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -10,20 +10,20 @@ use jig_wasm::WasmRuntime;
 use jig_broker::Llm;
 use jig_policy::Policy;
 
-use crate::results::declared_output::Outputs;
-use crate::servers::Definitions;
+use crate::results::declared_output::ResultSchemas;
+use crate::servers::CompiledDefinitions;
 use crate::tools::effects::Effects;
 
 /// What the engines of all turns have in common, beside the configuration and the files: whatever is made
 /// once and holds as long as those do.
 #[derive(Debug, Default)]
-pub(crate) struct Common {
+pub(crate) struct EngineCommon {
     /// How many calls there were: each has an id of its own in the audit log, whatever its turn.
     pub(crate) calls: AtomicU64,
     /// The compiled schemas of results.
-    pub(crate) outputs: Outputs,
+    pub(crate) outputs: ResultSchemas,
     /// What servers say about tools that were called.
-    pub(crate) definitions: Definitions,
+    pub(crate) definitions: CompiledDefinitions,
     /// What servers can do at most, by their names.
     pub(crate) server_effects: Mutex<HashMap<String, Effects>>,
     /// The model that answers questions for the assistant. All turns share its quota.

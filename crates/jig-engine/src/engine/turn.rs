@@ -6,7 +6,7 @@ use jig_broker::Approvals;
 use jig_runtime::Handles;
 
 use crate::engine::Engine;
-use crate::questions::inquiry::Remembered;
+use crate::questions::inquiry::RememberedAnswers;
 
 /// What lives and is remembered from one call to the next: handles, approvals, answers.
 ///
@@ -16,7 +16,7 @@ pub struct Turn {
     /// The running tools that callers drive themselves.
     pub handles: Arc<Handles>,
     pub(crate) approvals: Arc<Approvals>,
-    pub(crate) remembered: Arc<Remembered>,
+    pub(crate) remembered: Arc<RememberedAnswers>,
 }
 
 impl Turn {

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use jig_config::{Decided, Leads, Tool};
+use jig_config::{PathMeaning, RunDecision, Tool};
 use jig_files::FilesLookup;
 use jig_policy::{Lookup, ResolveReason, Workspace};
 use jig_proto::{ProjectPath, ToolAction};
@@ -23,7 +23,7 @@ impl Engine {
         tool: &Tool,
         action: ToolAction,
         arguments: &Map<String, Value>,
-    ) -> Decided {
+    ) -> RunDecision {
         if tool.run.of(action).rules().is_empty() {
             return tool.run.decide(action, arguments);
         }
@@ -35,14 +35,14 @@ impl Engine {
 }
 
 /// Where `text` leads, if it is a path. What cannot be one by its text alone leads nowhere else.
-fn leads<L: Lookup>(workspace: &Workspace<L>, text: &str) -> Leads {
+fn leads<L: Lookup>(workspace: &Workspace<L>, text: &str) -> PathMeaning {
     if text.len() > LONGEST {
         // Nobody looks at all of it. What does not exist at its beginning has no link further on.
         let end = text.floor_char_boundary(LONGEST);
         let end = text[..end].rfind('/').unwrap_or(0);
         return match one(workspace, &text[..end]) {
-            Some((Leads::AsWritten, false)) => Leads::AsWritten,
-            _ => Leads::Unknown,
+            Some((PathMeaning::AsWritten, false)) => PathMeaning::AsWritten,
+            _ => PathMeaning::Unknown,
         };
     }
     // jig takes `..` out before it follows links, other programs do not: after a link they would be elsewhere.
@@ -55,16 +55,16 @@ fn leads<L: Lookup>(workspace: &Workspace<L>, text: &str) -> Leads {
         }
         climbs += 1;
         match one(workspace, &text[..at]) {
-            _ if climbs > MOST_CLIMBS => return Leads::Unknown,
-            None | Some((Leads::AsWritten, _)) => {}
-            Some(_) => return Leads::Unknown,
+            _ if climbs > MOST_CLIMBS => return PathMeaning::Unknown,
+            None | Some((PathMeaning::AsWritten, _)) => {}
+            Some(_) => return PathMeaning::Unknown,
         }
     }
-    one(workspace, text).map_or(Leads::AsWritten, |(leads, _)| leads)
+    one(workspace, text).map_or(PathMeaning::AsWritten, |(leads, _)| leads)
 }
 
 /// Where a path leads, and whether anything is there; `None` for what is no path in the workspace.
-fn one<L: Lookup>(workspace: &Workspace<L>, text: &str) -> Option<(Leads, bool)> {
+fn one<L: Lookup>(workspace: &Workspace<L>, text: &str) -> Option<(PathMeaning, bool)> {
     let path = Utf8Path::new(text);
     let relative = match path.has_root() {
         true => path.strip_prefix(workspace.root()).ok()?,
@@ -78,15 +78,15 @@ fn one<L: Lookup>(workspace: &Workspace<L>, text: &str) -> Option<(Leads, bool)>
                 // No file is called so: it is a text that is no path.
                 ResolveReason::Lookup(error) if error.kind() == ErrorKind::InvalidFilename => None,
                 ResolveReason::Syntax(_) => None,
-                _ => Some((Leads::Unknown, true)),
+                _ => Some((PathMeaning::Unknown, true)),
             };
         }
     };
     let real = resolved.path();
     let leads = match *real == plain {
-        true => Leads::AsWritten,
-        false if path.has_root() => Leads::To(real.under(workspace.root()).into_string()),
-        false => Leads::To(real.as_str().to_owned()),
+        true => PathMeaning::AsWritten,
+        false if path.has_root() => PathMeaning::To(real.under(workspace.root()).into_string()),
+        false => PathMeaning::To(real.as_str().to_owned()),
     };
     Some((leads, resolved.exists()))
 }

@@ -107,7 +107,7 @@ fn coerce(value: Value, types: &[ParameterType]) -> Value {
     if types.is_empty() || types.contains(&ParameterType::String) {
         return value;
     }
-    let read = jig_proto::json::value(text.as_bytes(), &jig_proto::json::Limits::MESSAGE);
+    let read = jig_proto::json::value(text.as_bytes(), &jig_proto::json::JsonLimits::MESSAGE);
     match read {
         Ok(read) if types.iter().any(|kind| is_a(&read, *kind)) => read,
         _ => value,

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jig_broker::{Broker, BrokerParts, Limits, OnAuditFailure, ProcessSettings};
-use jig_config::{Command, Input, Runtime, Tool};
+use jig_broker::{Broker, BrokerParts, OnAuditFailure, ProcessSettings, RequestLimits};
+use jig_config::{Command, Input, RuntimeKind, Tool};
 use jig_files::FilesLookup;
 use jig_policy::{Guards, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
 use jig_proto::{Action, Context};
 use jig_runtime::{
-    CommandLine, Delivery, Plan, RunLimits, Size, StartError, Timing, Word, command_shown,
+    CommandLine, CommandWord, Delivery, Plan, RunLimits, Size, StartError, Timing, command_shown,
 };
 use jig_sandbox::minimal_environment;
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ impl Engine {
         let remark = known_from_the_start(tool, &call.answers);
         let input = tool_input(tool, call.arguments, call.answers);
         let command = match tool.runtime {
-            Runtime::Vfs | Runtime::Stdio => {
+            RuntimeKind::Vfs | RuntimeKind::Stdio => {
                 Some(self.command(tool, instead.or(tool.command.as_ref()))?)
             }
             _ => None,
@@ -50,7 +50,7 @@ impl Engine {
         // only what is mounted.
         let mount = component.as_ref().and_then(|one| one.mounts.first());
         let root = match (&command, tool.runtime) {
-            (Some(command), Runtime::Stdio) => command.view.path().to_owned(),
+            (Some(command), RuntimeKind::Stdio) => command.view.path().to_owned(),
             _ => mount.map_or(root, |mount| mount.guest.clone().into()),
         };
         let context = Context::new(root, action).with_access(rules.access);
@@ -161,14 +161,14 @@ impl Engine {
         call: &Call,
         is_spawned: bool,
     ) -> Option<String> {
-        let is_program = matches!(tool.runtime, Runtime::Vfs | Runtime::Stdio);
+        let is_program = matches!(tool.runtime, RuntimeKind::Vfs | RuntimeKind::Stdio);
         let command = tool.command.as_ref().filter(|_| is_program)?;
         let input = tool_input(tool, call.arguments.clone(), call.answers.clone());
         let rules = self.rules(tool).ok()?;
         let context = Context::new(self.files.display_root().to_owned(), Action::Run);
         let context = context.with_access(rules.access);
-        let program = Word::parse(&command.program);
-        let args: Vec<Word> = command.args.iter().map(Word::parse).collect();
+        let program = CommandWord::parse(&command.program);
+        let args: Vec<CommandWord> = command.args.iter().map(CommandWord::parse).collect();
         let call = (&input, &context);
         command_shown(&program, &args, command.shell, call, is_spawned).ok()
     }
@@ -220,9 +220,9 @@ impl Engine {
     }
 
     /// How much one request of a tool may take, in the same way.
-    fn limits_of(&self, tool: &Tool) -> Limits {
+    fn limits_of(&self, tool: &Tool) -> RequestLimits {
         let declared = &tool.sandbox.limits.protocol;
-        Limits {
+        RequestLimits {
             file_bytes: declared.file.unwrap_or(self.limits.file_bytes),
             http_time: declared.http_time.unwrap_or(self.limits.http_time),
             process_time: declared.program_time.unwrap_or(self.limits.process_time),
@@ -242,8 +242,8 @@ impl Engine {
             return Ok(CommandLine::literal(program, ["__tool", name], view, home));
         };
         Ok(CommandLine {
-            program: Word::parse(&command.program),
-            args: command.args.iter().map(Word::parse).collect(),
+            program: CommandWord::parse(&command.program),
+            args: command.args.iter().map(CommandWord::parse).collect(),
             shell: command.shell,
             view,
             home,

@@ -1,4 +1,4 @@
-//! [`Rules`]: what a tool may do, as its runtime, its broker and the tool itself need it.
+//! [`ToolRules`]: what a tool may do, as its runtime, its broker and the tool itself need it.
 //!
 //! The rules of a tool are compiled for every call, because they mean the workspace as it is: a rule on a link is
 //! a rule on what the link leads to now. What a tool may not change is looked for later, when it is about to change
@@ -17,7 +17,7 @@ use crate::planning::open_methods;
 
 /// What a tool may do, in all the forms that a plan needs.
 #[derive(Debug)]
-pub(crate) struct Rules {
+pub(crate) struct ToolRules {
     pub(crate) policy: Arc<Policy>,
     /// As the tool is told.
     pub(crate) access: Access,
@@ -27,9 +27,9 @@ pub(crate) struct Rules {
 
 impl Engine {
     /// The rules of a tool for a call, in the workspace as it is now.
-    pub(crate) fn rules(&self, tool: &Tool) -> Result<Rules, CallError> {
+    pub(crate) fn rules(&self, tool: &Tool) -> Result<ToolRules, CallError> {
         let policy = self.policy_of_call(tool)?;
-        Ok(Rules {
+        Ok(ToolRules {
             access: policy.to_wire(),
             methods: open_methods::open(&policy, tool.on_uncovered == OnUncovered::Ask),
             policy: Arc::new(policy),

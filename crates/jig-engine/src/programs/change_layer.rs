@@ -5,10 +5,10 @@ mod profile_layers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jig_broker::{Commanded, Reach};
+use jig_broker::{CommandedProgram, ProgramReach};
 use jig_config::{OverlayMode, Tool};
-use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer, What};
-use jig_policy::{Capability, Policy, Resolved};
+use jig_files::{ApplyReport, Change, ChangeKind, ChangeLayer, Diff, DiffLimits, PathKind};
+use jig_policy::{Capability, Policy, ResolvedPath};
 use jig_proto::{Content, Question};
 use jig_runtime::Plan;
 use jig_sandbox::Overlay;
@@ -16,9 +16,9 @@ use serde_json::Value;
 
 use crate::calls::call::CallError;
 use crate::engine::Engine;
-use crate::programs::prepared_command::Prepared;
+use crate::programs::prepared_command::PreparedCommand;
 use crate::questions::asker::{About, Answer, Asker};
-use crate::questions::audit::Asking;
+use crate::questions::audit::QuestionOwner;
 
 pub(crate) use profile_layers::{NoLayer, lay};
 
@@ -31,14 +31,18 @@ pub fn may_apply(policy: &Policy, change: &Change) -> bool {
         ChangeKind::Deleted => &[Capability::Delete],
         ChangeKind::Retyped => &[Capability::Delete, Capability::Create],
     };
-    let path = Resolved::from_handle(change.path.clone());
+    let path = ResolvedPath::from_handle(change.path.clone());
     let may = |capability| policy.decide_fs(capability, &path).is_allowed();
     wanted.iter().copied().all(may)
 }
 
 impl Engine {
     /// The layer for a call of this tool, if its changes go to one.
-    pub(crate) fn layer(&self, tool: &Tool, plan: &mut Plan) -> Result<Option<Layer>, CallError> {
+    pub(crate) fn layer(
+        &self,
+        tool: &Tool,
+        plan: &mut Plan,
+    ) -> Result<Option<ChangeLayer>, CallError> {
         let Some(_) = tool.overlay.filter(|_| !self.unconfined) else {
             return Ok(None);
         };
@@ -53,7 +57,7 @@ impl Engine {
             return Ok(None);
         };
         let root = command.view.path().as_std_path();
-        let layer = Layer::create(state, root).map_err(|error| failed(error.to_string()))?;
+        let layer = ChangeLayer::create(state, root).map_err(|error| failed(error.to_string()))?;
         plan.overlays.push(Overlay {
             path: layer.lower().to_owned(),
             upper: layer.upper().to_owned(),
@@ -69,7 +73,7 @@ impl Engine {
     /// # Errors
     ///
     /// If there can be no layer where one is needed.
-    pub fn lay(&self, prepared: &mut Prepared) -> Result<Vec<Layer>, CallError> {
+    pub fn lay(&self, prepared: &mut PreparedCommand) -> Result<Vec<ChangeLayer>, CallError> {
         let program = prepared.confined.program.as_os_str();
         let failed = |why: String| CallError::Layer {
             tool: program.to_string_lossy().into_owned(),
@@ -86,10 +90,10 @@ impl Engine {
     /// Decides about the changes of a call that went well, and tells in its result what became of them.
     pub(crate) fn settle_layer(
         &self,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         tool: &Tool,
         mode: OverlayMode,
-        layer: Layer,
+        layer: ChangeLayer,
         content: Content,
         asker: &mut dyn Asker,
     ) -> Result<Content, CallError> {
@@ -137,18 +141,18 @@ impl Engine {
 
     /// Applies a layer as far as the policy goes. What came into being where nothing may is moved away, as
     /// after any run.
-    fn apply(&self, tool: &Tool, layer: Layer) -> Result<(String, Option<PathBuf>), String> {
+    fn apply(&self, tool: &Tool, layer: ChangeLayer) -> Result<(String, Option<PathBuf>), String> {
         let policy = Arc::new(self.policy(tool).map_err(|error| error.to_string())?);
         let broker = self.broker(tool, None, Arc::clone(&policy));
         let root = camino::Utf8Path::from_path(layer.lower())
             .ok_or("the path of the workspace is not UTF-8")?
             .to_owned();
         // For its watch over what may not come into being; nothing is started.
-        let nothing = Commanded {
+        let nothing = CommandedProgram {
             program: Path::new(SHELL).into(),
-            ..Commanded::default()
+            ..CommandedProgram::default()
         };
-        let watch = broker.confine(&nothing, &root, Reach::Workspace);
+        let watch = broker.confine(&nothing, &root, ProgramReach::Workspace);
         let watch = watch.map_err(|error| error.to_string())?;
         let applied = layer.apply(&|change| may_apply(&policy, change));
         let applied = applied.map_err(|error| error.to_string())?;
@@ -162,7 +166,7 @@ impl Engine {
 
 /// The changes for whoever decides: all of their names first, so that no large diff hides one, and then the
 /// diffs, as far as there is room.
-fn shown(layer: &Layer, changes: &[Change]) -> String {
+fn shown(layer: &ChangeLayer, changes: &[Change]) -> String {
     let mut text = String::new();
     for change in changes.iter().take(MOST_LISTED) {
         text.push_str(&format!("{}\n", on_one_line(&change.to_string())));
@@ -172,11 +176,12 @@ fn shown(layer: &Layer, changes: &[Change]) -> String {
     }
     // What is deleted is gone whatever was in it. Where a link leads is all that there is to it.
     let is_shown = |change: &&Change| {
-        change.kind != ChangeKind::Deleted && matches!(change.what, What::File | What::Symlink)
+        change.kind != ChangeKind::Deleted
+            && matches!(change.what, PathKind::File | PathKind::Symlink)
     };
     let mut with_content: Vec<&Change> = changes.iter().filter(is_shown).collect();
     // Links are short, and lead out of what is shown.
-    with_content.sort_by_key(|change| change.what != What::Symlink);
+    with_content.sort_by_key(|change| change.what != PathKind::Symlink);
     for (number, change) in with_content.iter().enumerate() {
         if text.len() > MOST_SHOWN {
             let more = with_content.len() - number;
@@ -209,7 +214,7 @@ fn on_one_line(text: &str) -> String {
 }
 
 /// What became of the changes.
-fn outcome(applied: &Applied) -> String {
+fn outcome(applied: &ApplyReport) -> String {
     let mut parts = vec![format!("{} applied", applied.done.len())];
     let mut list = |what: &str, changes: Vec<String>| {
         if !changes.is_empty() {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 use jig_broker::{ConfineSettings, Preset, SystemAccess};
-use jig_config::{Enforce, Runtime, Tool};
+use jig_config::{Enforce, RuntimeKind, Tool};
 use jig_policy::Policy;
-use jig_sandbox::{Launch, Layers, Limits, minimal_environment};
+use jig_sandbox::{Launch, Layers, ProcessLimits, minimal_environment};
 
 use crate::calls::call::CallError;
 use crate::engine::Engine;
@@ -108,7 +108,7 @@ impl Engine {
             }
             warnings.push(why.to_owned());
         }
-        if tool.runtime != Runtime::Stdio {
+        if tool.runtime != RuntimeKind::Stdio {
             return Ok(warnings);
         }
         if commands == Commands::HeldByName && policy.command_rules().is_some() {
@@ -132,9 +132,9 @@ pub(crate) enum Commands {
 }
 
 /// What the processes of a tool may use together.
-pub(crate) fn tree_limits(tool: &Tool) -> Limits {
+pub(crate) fn tree_limits(tool: &Tool) -> ProcessLimits {
     let declared = &tool.sandbox.limits;
-    Limits {
+    ProcessLimits {
         tasks: declared.processes,
         memory: declared.memory,
         descriptors: declared.descriptors,

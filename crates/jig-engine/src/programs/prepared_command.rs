@@ -1,6 +1,6 @@
 //! [`Engine::prepare`]: a command of a person, under the policy of a tool.
 //!
-//! A [`Prepared`] command can be looked at, then started; the [`RunningCommand`] is finished by whoever waited for it.
+//! A [`PreparedCommand`] command can be looked at, then started; the [`RunningCommand`] is finished by whoever waited for it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use jig_broker::{
-    Broker, Commanded, Confined, Discover, ProgramEnd, ProgramEnding, ProgramError, ProgramStart,
-    Reach, RunRecord, RunningProgram,
+    Broker, CommandedProgram, Confined, Discover, ProgramEnd, ProgramEnding, ProgramReach,
+    ProgramStart, ProgramStartError, RunRecord, RunningProgram,
 };
-use jig_files::View;
+use jig_files::FilesView;
 use jig_policy::Policy;
 use jig_runtime::StartError;
 use jig_sandbox::{Overlay, SpawnRequest, minimal_environment};
@@ -25,7 +25,7 @@ use crate::programs::confinement::Commands;
 
 /// A command that is ready to be started in its sandbox.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedCommand {
     /// Its sandbox.
     pub confined: Confined,
     /// Where the files of the workspace are for programs.
@@ -33,7 +33,7 @@ pub struct Prepared {
     /// What a person should know about rules that the sandbox cannot hold it to.
     pub warnings: Vec<String>,
     /// The files, for as long as the command runs.
-    pub view: View,
+    pub view: FilesView,
     /// What it may do.
     pub policy: Arc<Policy>,
     /// The broker of the command, which starts it and explains its refusals.
@@ -49,7 +49,7 @@ pub struct RunningCommand {
     record: RunRecord,
     broker: Broker,
     /// The files, for as long as the command runs.
-    _view: View,
+    _view: FilesView,
 }
 
 /// The start of a command in the log.
@@ -92,11 +92,11 @@ pub enum CommandError {
     Log(#[source] io::Error),
     /// It cannot be started, or not under its rules.
     #[error(transparent)]
-    Start(#[from] ProgramError),
+    Start(#[from] ProgramStartError),
 }
 
-impl Prepared {
-    /// Starts the command, which gets the `args` that [`Prepared::args`] stand before. `adjust` sets its streams,
+impl PreparedCommand {
+    /// Starts the command, which gets the `args` that [`PreparedCommand::args`] stand before. `adjust` sets its streams,
     /// descriptors, directory and further variables.
     ///
     /// # Errors
@@ -169,8 +169,8 @@ pub struct Preparation {
     pub is_tried: bool,
     /// How much of the workspace it reaches by itself. Default: what the policy grants. A command that
     /// asks for every file needs nothing but its own program; what the policy grants is then what
-    /// [`Prepared::broker`] does for it.
-    pub reach: Reach,
+    /// [`PreparedCommand::broker`] does for it.
+    pub reach: ProgramReach,
     /// Which toolchains it gets without being named. Default: none.
     pub discover: Discover,
     /// Where in the workspace it will start. Default: its root.
@@ -183,7 +183,7 @@ impl Default for Preparation {
             observe: false,
             overlays: Vec::new(),
             is_tried: false,
-            reach: Reach::Workspace,
+            reach: ProgramReach::Workspace,
             discover: Discover::Nothing,
             directory: None,
         }
@@ -204,7 +204,7 @@ impl Engine {
         tool: &str,
         command: &[String],
         preparation: Preparation,
-    ) -> Result<Prepared, CallError> {
+    ) -> Result<PreparedCommand, CallError> {
         let tool = self
             .config
             .labelled(tool)
@@ -214,7 +214,7 @@ impl Engine {
         let view = self.files.materialize()?;
         // What a command names is no more open to it than to any other: only a configuration says what is
         // part of a tool.
-        let commanded = Commanded {
+        let commanded = CommandedProgram {
             program: command.first().map(Into::into).unwrap_or_default(),
             literals: Vec::new(),
             observe: preparation.observe,
@@ -239,7 +239,7 @@ impl Engine {
         for (name, value) in own.env {
             confined.env.insert(name.into(), value.into());
         }
-        Ok(Prepared {
+        Ok(PreparedCommand {
             policy,
             broker,
             confined,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use jig_broker::{Broker, CancelToken, Chat, Llm};
 use jig_config::Tool;
-use jig_proto::fsproxy::{Message, Role};
-use jig_proto::json::{self, Limits};
+use jig_proto::fsproxy::{LlmMessage, LlmRole};
+use jig_proto::json::{self, JsonLimits};
 use jig_proto::{Prompt, Question, visible_json, visible_line, visible_lines};
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ impl AssistantPrompt {
 /// Why it is no answer, in words that the model can be told.
 pub fn read_assistant(question: &Question, written: &str) -> Result<Value, String> {
     let text = unfenced(written.trim());
-    let value = match json::value(text.as_bytes(), &Limits::SHORT) {
+    let value = match json::value(text.as_bytes(), &JsonLimits::SHORT) {
         Ok(value) => value,
         // A text needs no quotes, nor does one of several words.
         Err(_) if !text.is_empty() => Value::String(text.to_owned()),
@@ -119,8 +119,8 @@ impl Engine {
         let broker = Broker::new(parts);
         let prompt = AssistantPrompt::new(ask.tool, ask.question);
         let mut messages = vec![
-            Message::new(Role::System, prompt.system),
-            Message::new(Role::User, prompt.text),
+            LlmMessage::new(LlmRole::System, prompt.system),
+            LlmMessage::new(LlmRole::User, prompt.text),
         ];
         let cancel = ask.gone.cloned().unwrap_or_else(CancelToken::new);
         for _ in 0..MOST_TRIES {
@@ -135,8 +135,8 @@ impl Engine {
             match read_assistant(ask.question, &reply.content) {
                 Ok(answer) => return Some(answer),
                 Err(complaint) => {
-                    messages.push(Message::new(Role::Assistant, reply.content));
-                    messages.push(Message::new(Role::User, complaint));
+                    messages.push(LlmMessage::new(LlmRole::Assistant, reply.content));
+                    messages.push(LlmMessage::new(LlmRole::User, complaint));
                 }
             }
         }

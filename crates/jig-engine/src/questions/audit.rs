@@ -1,6 +1,6 @@
 //! What the log says about questions: what was asked, what came of it, who answered, and by which way.
 
-use jig_broker::{AuditDecision, AuditEntry, Note};
+use jig_broker::{AuditDecision, AuditEntry, AuditNote};
 use jig_proto::{HandleId, Question};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ mod tests;
 
 /// Whose question it is, as the log names it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asking<'a> {
+pub(crate) struct QuestionOwner<'a> {
     /// The tool.
     pub(crate) tool: &'a str,
     /// The call, if it is known.
@@ -21,7 +21,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) handle: Option<&'a HandleId>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> QuestionOwner<'a> {
     /// A question of a call.
     pub(crate) fn of_call(tool: &'a str, call: Option<&'a str>) -> Self {
         let handle = None;
@@ -42,7 +42,7 @@ impl Engine {
     /// Asks, and writes down what came of it.
     pub(crate) fn ask(
         &self,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         question: &Question,
         about: About,
         asker: &mut dyn Asker,
@@ -62,7 +62,7 @@ impl Engine {
     /// Writes down what came of a question, and who answered it.
     pub(crate) fn note_answer(
         &self,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         ask: &Ask<'_>,
         answer: &Answer,
         asker: &dyn Asker,
@@ -83,20 +83,26 @@ impl Engine {
     }
 
     /// Writes down that a question was answered without anybody being asked.
-    pub(crate) fn note_known(&self, of: Asking<'_>, question: &Question, about: About, by: &str) {
+    pub(crate) fn note_known(
+        &self,
+        of: QuestionOwner<'_>,
+        question: &Question,
+        about: About,
+        by: &str,
+    ) {
         let reason = format!("answered by {by}");
         self.note_question(of, question, about, AuditDecision::Allow, reason);
     }
 
     fn note_question(
         &self,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         question: &Question,
         about: About,
         decision: AuditDecision,
         reason: String,
     ) {
-        let note = Note::new(operation(about), question.text.as_str(), decision, reason);
+        let note = AuditNote::new(operation(about), question.text.as_str(), decision, reason);
         let entry = AuditEntry {
             handle: of.handle.map(ToString::to_string),
             ..note.into_entry(of.tool, of.call.unwrap_or_default())

@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 use crate::engine::{Engine, gets_answers_at_start};
 use crate::questions::asker::{About, Answer, Ask, Asker};
 use crate::questions::assistant::AnsweredBy;
-use crate::questions::audit::{Asking, CONFIGURED, REMEMBERED, trace_question};
+use crate::questions::audit::{CONFIGURED, QuestionOwner, REMEMBERED, trace_question};
 
 /// What somebody said that holds for the rest of a turn.
 #[derive(Debug, Default)]
-pub(crate) struct Remembered {
+pub(crate) struct RememberedAnswers {
     /// Answers to questions of tools, by tool and id of the question.
     answers: Mutex<HashMap<(String, String), Value>>,
     /// The runs that need no further consent.
@@ -47,7 +47,7 @@ impl AgreedRun {
     }
 }
 
-impl Remembered {
+impl RememberedAnswers {
     /// Whether somebody agreed to such runs for the rest of the turn.
     pub(crate) fn has_agreed(&self, run: &AgreedRun) -> bool {
         let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +109,7 @@ pub(crate) fn can_be_dismissed(tool: &Tool, asked_by: Option<AskedBy>) -> bool {
 }
 
 /// What to do about a question.
-pub(crate) enum Resolved {
+pub(crate) enum InquiryOutcome {
     /// Give this answer.
     Answer(Value),
     /// Say that nobody answers it.
@@ -146,13 +146,13 @@ impl Engine {
     /// to know any more.
     pub(crate) fn resolve(
         &self,
-        of: Asking<'_>,
+        of: QuestionOwner<'_>,
         gone: Option<&CancelToken>,
         tool: &Tool,
         question: &Question,
         asked_by: Option<AskedBy>,
         asker: &mut dyn Asker,
-    ) -> Resolved {
+    ) -> InquiryOutcome {
         let is_policy = asked_by == Some(AskedBy::Policy);
         let known = tool.questions.get(&question.id).filter(|_| !is_policy);
         if !is_policy && !gets_answers_at_start(tool) {
@@ -162,12 +162,12 @@ impl Engine {
             let remembered = || Some((self.remembered.get(tool, question)?, REMEMBERED));
             if let Some((answer, by)) = configured.or_else(remembered) {
                 self.note_known(of, question, About::Tool(target), by);
-                return Resolved::Answer(answer);
+                return InquiryOutcome::Answer(answer);
             }
         }
         let about = match is_policy {
             true if tool.on_uncovered == OnUncovered::Deny => {
-                return Resolved::Decline(Unapproved::Unavailable);
+                return InquiryOutcome::Decline(Unapproved::Unavailable);
             }
             true => About::Access,
             false => About::Tool(known.map_or(QuestionTarget::User, |known| known.target)),
@@ -190,7 +190,7 @@ impl Engine {
         };
         // Whatever was said is not said to what the tool does now, and does not end it.
         if gone.is_some_and(CancelToken::is_cancelled) {
-            return Resolved::Decline(Unapproved::Unavailable);
+            return InquiryOutcome::Decline(Unapproved::Unavailable);
         }
         match by_model {
             true => self.note_known(of, question, about, "the model of `[llm]`"),
@@ -199,27 +199,27 @@ impl Engine {
         match answer {
             Answer::Given(value) if known.is_some_and(|known| known.remember) => {
                 self.remembered.keep(tool, question, value.clone());
-                Resolved::Answer(value)
+                InquiryOutcome::Answer(value)
             }
-            Answer::Given(value) => Resolved::Answer(value),
+            Answer::Given(value) => InquiryOutcome::Answer(value),
             Answer::GivenForTurn(value) => {
                 if !is_policy {
                     self.remembered.keep(tool, question, value.clone());
                 }
-                Resolved::Answer(value)
+                InquiryOutcome::Answer(value)
             }
             Answer::Rejected(reason) if is_policy => {
-                Resolved::Answer(Value::String(format!("no: {reason}")))
+                InquiryOutcome::Answer(Value::String(format!("no: {reason}")))
             }
             // A server goes on without an answer, or says itself that it cannot.
             Answer::Rejected(_) if tool.on_server().is_some() => {
-                Resolved::Decline(Unapproved::Denied)
+                InquiryOutcome::Decline(Unapproved::Denied)
             }
-            Answer::Rejected(reason) => Resolved::Reject(reason),
-            Answer::Later => Resolved::Later,
-            Answer::Cancel => Resolved::Cancel,
-            Answer::TimedOut => Resolved::Decline(Unapproved::TimedOut),
-            Answer::Unavailable => Resolved::Decline(Unapproved::Unavailable),
+            Answer::Rejected(reason) => InquiryOutcome::Reject(reason),
+            Answer::Later => InquiryOutcome::Later,
+            Answer::Cancel => InquiryOutcome::Cancel,
+            Answer::TimedOut => InquiryOutcome::Decline(Unapproved::TimedOut),
+            Answer::Unavailable => InquiryOutcome::Decline(Unapproved::Unavailable),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jig_config::{Command, Runtime, Tool};
+use jig_config::{Command, RuntimeKind, Tool};
 use jig_proto::Action;
 use jig_runtime::{NO_OUTPUT, Runtime as _, StdioRuntime};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::calls::call::{Call, CallError};
 use crate::engine::Engine;
 use crate::questions::asker::Nobody;
-use crate::questions::audit::Asking;
+use crate::questions::audit::QuestionOwner;
 use crate::results::size_limit::bound;
 
 impl Engine {
@@ -39,7 +39,7 @@ impl Engine {
         plan.limits.time = Some(time.min(FORMAT_TIME));
         let session = StdioRuntime.start(plan);
         let session = session.map_err(|error| self.not_started(tool, error))?;
-        let of = Asking::of_call(tool.name.as_str(), None);
+        let of = QuestionOwner::of_call(tool.name.as_str(), None);
         let formatted = self.drive(of, tool, &session, Map::new(), &mut Nobody);
         let formatted = formatted.map_err(CallError::Tool)?;
         let formatted = bound(formatted, self.most(tool)).to_text();
@@ -51,7 +51,7 @@ impl Engine {
 /// The command that formats the arguments of a tool that is a program, if it has one. The words that
 /// name a way of display are none.
 fn formatter(tool: &Tool) -> Option<Command> {
-    if !matches!(tool.runtime, Runtime::Stdio | Runtime::Vfs) {
+    if !matches!(tool.runtime, RuntimeKind::Stdio | RuntimeKind::Vfs) {
         return None;
     }
     match tool.style.get("parameters")? {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_config::Tool;
-use jig_proto::json::{self, Limits};
+use jig_proto::json::{self, JsonLimits};
 use jig_proto::{Block, Content};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -79,9 +79,9 @@ fn declared(tool: &Tool) -> Option<&Value> {
 
 /// The compiled schemas of results, by the name of the tool, each with the schema that it was made of.
 #[derive(Debug, Default)]
-pub(crate) struct Outputs(Mutex<HashMap<String, (Value, Arc<Validator>)>>);
+pub(crate) struct ResultSchemas(Mutex<HashMap<String, (Value, Arc<Validator>)>>);
 
-impl Outputs {
+impl ResultSchemas {
     fn read(&self, tool: &Tool, schema: &Value, content: &Content) -> Result<Value, OutputError> {
         let value = object(content)?;
         let validator = self.validator(tool, schema)?;
@@ -137,7 +137,7 @@ pub(crate) fn object(content: &Content) -> Result<Value, OutputError> {
         Some(_) => return Err(OutputError::NotText),
         None => return Err(OutputError::Empty),
     };
-    let read = json::value(text.as_bytes(), &Limits::MESSAGE);
+    let read = json::value(text.as_bytes(), &JsonLimits::MESSAGE);
     let value = read.map_err(|error| OutputError::NotJson(shortened(error.to_string())))?;
     match value.is_object() {
         true => Ok(value),

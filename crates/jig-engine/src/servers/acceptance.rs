@@ -1,22 +1,22 @@
-//! [`Held`]: what a person has to accept before a server's tool may be called.
+//! [`HeldOffer`]: what a person has to accept before a server's tool may be called.
 
 use std::fmt;
 
-use jig_broker::{AuditDecision, Note};
+use jig_broker::{AuditDecision, AuditNote};
 use jig_config::Tool;
 use jig_proto::Question;
 use serde_json::Value;
 
-use super::Reached;
+use super::ServerTool;
 use crate::calls::call::{Call, CallError};
 use crate::engine::Engine;
 use crate::questions::asker::{About, Answer, Asker};
-use crate::questions::audit::Asking;
+use crate::questions::audit::QuestionOwner;
 
 /// What a person has to accept before a tool may be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // Exhaustive: whoever keeps what was accepted must know all of it.
-pub enum Held {
+pub enum HeldOffer {
     /// The server: a file of the workspace declares it, and it was never started.
     Server {
         /// Its name in the configuration.
@@ -54,7 +54,7 @@ pub enum Unaccepted {
     NotKept(String),
 }
 
-impl Held {
+impl HeldOffer {
     /// What the question about it is about.
     pub fn about(&self) -> About {
         match self {
@@ -112,7 +112,7 @@ impl Held {
 }
 
 /// What is held, in a sentence.
-impl fmt::Display for Held {
+impl fmt::Display for HeldOffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Server { name, .. } => write!(
@@ -179,7 +179,7 @@ impl Engine {
         if tool.on_server().is_none() {
             return Ok(());
         }
-        let Reached {
+        let ServerTool {
             server,
             named,
             servers,
@@ -191,7 +191,7 @@ impl Engine {
             let Some(held) = held.map_err(CallError::Tool)? else {
                 return Ok(());
             };
-            let of = Asking::of_call(tool.name.as_str(), call.id.as_deref());
+            let of = QuestionOwner::of_call(tool.name.as_str(), call.id.as_deref());
             let answer = self.ask(of, &held.question(), held.about(), asker);
             // It was settled elsewhere, which says nothing about what was shown here: what is held now is looked at.
             if answer == Answer::Given(Value::Null) {
@@ -215,10 +215,10 @@ impl Engine {
     }
 
     /// The error, of which a line is written.
-    fn unaccepted(&self, tool: &Tool, call: &Call, held: Held, why: Unaccepted) -> CallError {
+    fn unaccepted(&self, tool: &Tool, call: &Call, held: HeldOffer, why: Unaccepted) -> CallError {
         let broker = self.served_broker(tool, call.id.clone(), None);
-        if let (Ok(broker), Ok(Reached { server, named, .. })) = (broker, self.reached(tool)) {
-            broker.note(Note {
+        if let (Ok(broker), Ok(ServerTool { server, named, .. })) = (broker, self.reached(tool)) {
+            broker.note(AuditNote {
                 decision: AuditDecision::Deny,
                 reason: format!("{held}; {why}"),
                 ..self.note(tool, server, named)

@@ -14,11 +14,11 @@ use crate::planning::arguments::complete;
 
 /// The definitions of tools that were called, by the name of the tool.
 #[derive(Debug, Default)]
-pub(crate) struct Definitions(Mutex<HashMap<String, Arc<Defined>>>);
+pub(crate) struct CompiledDefinitions(Mutex<HashMap<String, Arc<CompiledDefinition>>>);
 
 /// A definition, and what is made of it when it is first needed.
 #[derive(Debug)]
-pub(crate) struct Defined {
+pub(crate) struct CompiledDefinition {
     definition: Arc<Definition>,
     hash: String,
     /// `None` in it for a schema that cannot be used here.
@@ -26,7 +26,7 @@ pub(crate) struct Defined {
     output: OnceLock<Option<Arc<Validator>>>,
 }
 
-impl Defined {
+impl CompiledDefinition {
     /// The hash by which people accept it.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
@@ -46,7 +46,7 @@ impl Defined {
 
 impl Engine {
     /// What the server of a tool says about it, if that is known.
-    pub(crate) fn defined(&self, tool: &Tool) -> Option<Arc<Defined>> {
+    pub(crate) fn defined(&self, tool: &Tool) -> Option<Arc<CompiledDefinition>> {
         let definition = tool.definition.as_ref()?;
         let known = &self.common.definitions.0;
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl Engine {
         {
             return Some(Arc::clone(defined));
         }
-        let defined = Arc::new(Defined {
+        let defined = Arc::new(CompiledDefinition {
             definition: Arc::clone(definition),
             hash: definition.hash(),
             input: OnceLock::new(),

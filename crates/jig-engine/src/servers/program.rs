@@ -7,7 +7,7 @@ mod packages;
 use std::sync::Arc;
 
 use jig_broker::{Broker, ConfineError};
-use jig_config::{Reach, Server};
+use jig_config::{Server, ServerReach};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Context, hint};
 use jig_runtime::{CommandLine, Plan, RunLimits, ServerPlan, StartError};
@@ -20,7 +20,7 @@ use crate::planning::plan::NO_HOME;
 use crate::programs::confinement::{Commands, tree_limits};
 
 pub use filled_texts::FilledServer;
-pub use jig_runtime::{Mark, ServerProcess};
+pub use jig_runtime::{ServerMark, ServerProcess};
 pub use packages::{Downloading, NotDownloaded, Packages, PackagesAccess};
 
 impl Engine {
@@ -35,7 +35,7 @@ impl Engine {
     /// If the server is not a program, a variable is missing, or the program cannot be confined or started. No
     /// error tells a value that was filled in.
     pub fn start_server(&self, server: &Server) -> Result<ServerProcess, CallError> {
-        let Reach::Program { policy: tool, .. } = &server.reach else {
+        let ServerReach::Program { policy: tool, .. } = &server.reach else {
             return Err(CallError::Server {
                 server: server.name.clone(),
                 why: "it is reached by its URL, and not a program".to_owned(),

@@ -39,7 +39,7 @@ fn is_tame(schema: &Value) -> bool {
 
 /// How many values a schema stands for; `None` for one that is refused.
 fn values(schema: &Value) -> Option<usize> {
-    let mut walk = Walk {
+    let mut walk = SchemaWalk {
         root: schema,
         left: MOST_VALUES,
         open: Vec::new(),
@@ -54,7 +54,7 @@ pub(super) fn is_quick(schema: &Value, value: &Value) -> bool {
     values(schema).is_some_and(|values| is_shorter(value, MOST_CHECKS / values.max(1)))
 }
 
-struct Walk<'s> {
+struct SchemaWalk<'s> {
     root: &'s Value,
     /// How many values it may still stand for.
     left: usize,
@@ -62,7 +62,7 @@ struct Walk<'s> {
     open: Vec<&'s str>,
 }
 
-impl<'s> Walk<'s> {
+impl<'s> SchemaWalk<'s> {
     /// `None` if it is refused.
     fn visit(&mut self, value: &'s Value) -> Option<()> {
         self.spend(1)?;
@@ -288,7 +288,7 @@ pub(super) fn coerce(definition: &Definition, arguments: &mut Map<String, Value>
         if types.iter().any(|kind| kind == "string") {
             continue;
         }
-        let limits = jig_proto::json::Limits::MESSAGE;
+        let limits = jig_proto::json::JsonLimits::MESSAGE;
         let Ok(read) = jig_proto::json::value(text.as_bytes(), &limits) else {
             continue;
         };

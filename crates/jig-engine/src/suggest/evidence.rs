@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use jig_policy::{Capabilities, Capability};
-use jig_sandbox::Seen;
+use jig_policy::{Capability, FileCapabilities};
+use jig_sandbox::ObservedAccess;
 
 /// Who did something, and how often.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub(super) fn of(seen: &Seen) -> Self {
+    pub(super) fn of(seen: &ObservedAccess) -> Self {
         Self {
             programs: seen.programs.iter().cloned().collect(),
             count: seen.count,
@@ -46,7 +46,7 @@ impl Evidence {
 
 /// What was done by whom, a line for those that were done by the same.
 pub(super) fn lines(evidence: &[(Capability, Evidence)]) -> Vec<String> {
-    let mut told: Vec<(String, Capabilities)> = Vec::new();
+    let mut told: Vec<(String, FileCapabilities)> = Vec::new();
     for (one, evidence) in evidence {
         let by = evidence.told();
         match told.iter_mut().find(|(other, _)| *other == by) {

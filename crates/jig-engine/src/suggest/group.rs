@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::evidence::Evidence;
 
 /// Where something is done, with who did it. Paths are lists of names; the empty one is the whole.
-pub(super) type Places = BTreeMap<Vec<String>, Evidence>;
+pub(super) type PathEvidence = BTreeMap<Vec<String>, Evidence>;
 
 /// Where paths may be gathered.
 pub(super) struct Grouping<'a> {
@@ -13,12 +13,12 @@ pub(super) struct Grouping<'a> {
     pub(super) width: usize,
     /// Whether a directory may stand for what is in it. It is asked with the number of its entries that
     /// are used, and of those that are used themselves and not by something in them.
-    pub(super) may_be: &'a dyn Fn(&[String], Used) -> bool,
+    pub(super) may_be: &'a dyn Fn(&[String], UsedEntries) -> bool,
 }
 
 /// How many entries of a directory are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Used {
+pub(super) struct UsedEntries {
     /// All.
     pub(super) all: usize,
     /// Those that are used themselves.
@@ -26,7 +26,7 @@ pub(super) struct Used {
 }
 
 /// Gathers places from the deepest up. A place that lies in another goes with it.
-pub(super) fn gathered(mut places: Places, grouping: &Grouping<'_>) -> Places {
+pub(super) fn gathered(mut places: PathEvidence, grouping: &Grouping<'_>) -> PathEvidence {
     let mut above: BTreeSet<(usize, Vec<String>)> = BTreeSet::new();
     for path in places.keys() {
         for depth in 0..path.len() {
@@ -42,7 +42,7 @@ pub(super) fn gathered(mut places: Places, grouping: &Grouping<'_>) -> Places {
             .cloned()
             .collect();
         let entries: BTreeSet<&String> = below.iter().map(|path| &path[depth]).collect();
-        let used = Used {
+        let used = UsedEntries {
             all: entries.len(),
             directly: below.iter().filter(|path| path.len() == depth + 1).count(),
         };
@@ -61,6 +61,6 @@ pub(super) fn gathered(mut places: Places, grouping: &Grouping<'_>) -> Places {
 }
 
 /// Whether a place is one of these, or lies in one.
-pub(super) fn covers(places: &Places, path: &[String]) -> bool {
+pub(super) fn covers(places: &PathEvidence, path: &[String]) -> bool {
     (0..=path.len()).any(|depth| places.contains_key(&path[..depth]))
 }

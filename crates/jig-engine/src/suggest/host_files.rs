@@ -1,4 +1,4 @@
-//! [`Ground`]: what the host has where a command looked. Names are looked at, and nothing is opened.
+//! [`HostPaths`]: what the host has where a command looked. Names are looked at, and nothing is opened.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::engine::Engine;
 
 /// What the host has.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(super) struct HostPaths {
     /// The root of the workspace.
     pub(super) root: Utf8PathBuf,
     /// The user's home.
@@ -25,13 +25,13 @@ pub(super) struct Ground {
 
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum HostEntryKind {
     Directory,
     /// A file, or a link.
     File,
 }
 
-impl Ground {
+impl HostPaths {
     pub(super) fn new(engine: &Engine, root: &Utf8Path, private_home: PathBuf) -> Self {
         let search_path = std::env::split_paths(&engine.confine.search_path);
         Self {
@@ -44,7 +44,7 @@ impl Ground {
     }
 
     /// What stands at a path of the workspace.
-    pub(super) fn inside(&self, path: &ProjectPath) -> Option<Kind> {
+    pub(super) fn inside(&self, path: &ProjectPath) -> Option<HostEntryKind> {
         kind(path.under(&self.root).as_std_path())
     }
 
@@ -112,11 +112,11 @@ impl Ground {
     clippy::disallowed_methods,
     reason = "only whether something is there is asked, of the host, whose files have no backend"
 )]
-pub(crate) fn kind(path: &Path) -> Option<Kind> {
+pub(crate) fn kind(path: &Path) -> Option<HostEntryKind> {
     let about = path.symlink_metadata().ok()?;
     Some(match about.is_dir() {
-        true => Kind::Directory,
-        false => Kind::File,
+        true => HostEntryKind::Directory,
+        false => HostEntryKind::File,
     })
 }
 

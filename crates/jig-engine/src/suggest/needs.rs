@@ -1,32 +1,32 @@
-//! [`Needs`]: what a command has to be allowed in the workspace, path by path.
+//! [`WorkspaceNeeds`]: what a command has to be allowed in the workspace, path by path.
 //!
 //! A right is needed where the sandbox asks for it: making and removing a name is done to the directory that
 //! it is in, all else to the path itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jig_files::What;
+use jig_files::PathKind;
 use jig_policy::{Capability, ProtectionLevel, Sensitive};
 use jig_proto::ProjectPath;
-use jig_sandbox::{Rights, Seen, SeenTarget};
+use jig_sandbox::{ObservedAccess, ObservedTarget, Rights};
 
 use super::Learner;
 use super::evidence::Evidence;
-use super::group::Places;
-use super::host_files::Kind;
-use super::proposal::Withheld;
+use super::group::PathEvidence;
+use super::host_files::HostEntryKind;
+use super::proposal::WithheldAccess;
 
 /// What is needed where, and what is not given.
 #[derive(Debug, Default)]
-pub(super) struct Needs {
+pub(super) struct WorkspaceNeeds {
     /// The places of each capability.
-    pub(super) places: BTreeMap<Capability, Places>,
+    pub(super) places: BTreeMap<Capability, PathEvidence>,
     /// Directories that were asked about, and nothing else.
-    pub(super) glimpsed: Places,
+    pub(super) glimpsed: PathEvidence,
     /// Directories that have to be there before the command runs.
     pub(super) make: BTreeSet<ProjectPath>,
     /// What is not proposed, by what it is.
-    pub(super) withheld: BTreeMap<String, Withheld>,
+    pub(super) withheld: BTreeMap<String, WithheldAccess>,
     /// Names that were removed, or that something else took: no rule can be held at one of them.
     replaced: BTreeSet<ProjectPath>,
     /// New files that stayed, what was done with them, and by whom.
@@ -34,10 +34,10 @@ pub(super) struct Needs {
 }
 
 /// What all runs of a learner needed in the workspace.
-pub(super) fn of(learner: &Learner, rules: &Standing<'_>) -> Needs {
-    let mut needs = Needs::default();
+pub(super) fn of(learner: &Learner, rules: &ProposalGuards<'_>) -> WorkspaceNeeds {
+    let mut needs = WorkspaceNeeds::default();
     for seen in learner.runs.iter().flat_map(|run| &run.observation.seen) {
-        let SeenTarget::Path(path) = &seen.target else {
+        let ObservedTarget::Path(path) = &seen.target else {
             continue;
         };
         if let Some(path) = learner.ground.relative(path) {
@@ -49,15 +49,15 @@ pub(super) fn of(learner: &Learner, rules: &Standing<'_>) -> Needs {
 }
 
 /// What stands above proposals: the lists of sensitive and of protected paths, and the user's own denials.
-pub(super) struct Standing<'a> {
+pub(super) struct ProposalGuards<'a> {
     pub(super) sensitive: &'a Sensitive,
     pub(super) protected: &'a [jig_policy::Protected],
     pub(super) tool: &'a jig_config::Tool,
 }
 
-impl Standing<'_> {
+impl ProposalGuards<'_> {
     /// Why nothing is proposed at a path.
-    fn withholds(&self, path: &ProjectPath) -> Option<Withheld> {
+    fn withholds(&self, path: &ProjectPath) -> Option<WithheldAccess> {
         let rules = self.tool.access.fs.iter();
         let mut rules = rules.filter_map(|rule| {
             let at = ProjectPath::normalize(&rule.path).ok()?;
@@ -69,21 +69,24 @@ impl Standing<'_> {
                 return None;
             }
             let names: Vec<&str> = path.components().take(found.depth).collect();
-            return Some(Withheld::sensitive_inside(&names.join("/"), found.pattern));
+            return Some(WithheldAccess::sensitive_inside(
+                &names.join("/"),
+                found.pattern,
+            ));
         }
         let deepest = rules.max_by_key(|(at, _)| at.depth());
         let (at, rule) = deepest.filter(|(_, rule)| rule.capabilities.is_empty())?;
-        Some(Withheld::denied(&at.to_string(), &rule.origin))
+        Some(WithheldAccess::denied(&at.to_string(), &rule.origin))
     }
 
     /// Why no change is proposed at a path.
-    fn keeps(&self, path: &ProjectPath) -> Option<Withheld> {
+    fn keeps(&self, path: &ProjectPath) -> Option<WithheldAccess> {
         let guards = self.protected.iter();
         let guard = guards
             .filter(|guard| path.starts_with(&guard.path))
             .max_by_key(|guard| (guard.level, guard.path.depth()))?;
         let is_named = guard.level == ProtectionLevel::Named;
-        Some(Withheld::protected(
+        Some(WithheldAccess::protected(
             &guard.path.to_string(),
             &guard.what,
             is_named,
@@ -91,8 +94,14 @@ impl Standing<'_> {
     }
 }
 
-impl Needs {
-    fn take(&mut self, learner: &Learner, rules: &Standing<'_>, path: &ProjectPath, seen: &Seen) {
+impl WorkspaceNeeds {
+    fn take(
+        &mut self,
+        learner: &Learner,
+        rules: &ProposalGuards<'_>,
+        path: &ProjectPath,
+        seen: &ObservedAccess,
+    ) {
         let here = learner.ground.inside(path);
         let mut rights = seen.wanted;
         let evidence = Evidence::of(seen);
@@ -121,20 +130,20 @@ impl Needs {
     fn take_old(
         &mut self,
         path: &ProjectPath,
-        kind: Kind,
+        kind: HostEntryKind,
         rights: Rights,
         looked: bool,
         evidence: &Evidence,
     ) {
         if rights.has(Rights::READ) {
             match kind {
-                Kind::Directory if looked => note(&mut self.glimpsed, path, evidence),
+                HostEntryKind::Directory if looked => note(&mut self.glimpsed, path, evidence),
                 // Whoever lists the workspace sees there what rules show.
-                Kind::Directory if path.is_root() => {}
+                HostEntryKind::Directory if path.is_root() => {}
                 _ => self.need(Capability::Read, path, evidence),
             }
         }
-        if rights.has(Rights::UPDATE) && !(kind == Kind::Directory && path.is_root()) {
+        if rights.has(Rights::UPDATE) && !(kind == HostEntryKind::Directory && path.is_root()) {
             self.need(Capability::Update, path, evidence);
         }
         if rights.has(Rights::EXECUTE) {
@@ -169,7 +178,7 @@ impl Needs {
             return;
         }
         // A directory in the workspace's own: if it is there beforehand, nothing around it must be opened.
-        let is_made = stays == Some(What::Directory) && old.is_root() && learner.makes;
+        let is_made = stays == Some(PathKind::Directory) && old.is_root() && learner.makes;
         if is_made && may_be_made(top.as_str()) {
             self.take_all(&top, rights, evidence);
             if rights.has(Rights::CREATE) && *path != top {
@@ -180,7 +189,7 @@ impl Needs {
             return;
         }
         // A file that gets another name each time cannot be named.
-        let is_kept = top == *path && matches!(stays, Some(What::File | What::Symlink));
+        let is_kept = top == *path && matches!(stays, Some(PathKind::File | PathKind::Symlink));
         if is_kept && !is_generated(path.file_name().unwrap_or_default()) {
             for (right, one) in NAMES {
                 if rights.has(right) {
@@ -246,7 +255,7 @@ impl Needs {
         note(self.places.entry(one).or_default(), path, evidence);
     }
 
-    pub(super) fn withhold(&mut self, withheld: Withheld, evidence: &Evidence) {
+    pub(super) fn withhold(&mut self, withheld: WithheldAccess, evidence: &Evidence) {
         let known = self.withheld.entry(withheld.what.clone());
         known.or_insert(withheld).evidence.add(evidence);
     }
@@ -264,7 +273,7 @@ fn edge(learner: &Learner, path: &ProjectPath) -> (ProjectPath, ProjectPath) {
     (top, ProjectPath::root())
 }
 
-fn note(places: &mut Places, path: &ProjectPath, evidence: &Evidence) {
+fn note(places: &mut PathEvidence, path: &ProjectPath, evidence: &Evidence) {
     places.entry(names(path)).or_default().add(evidence);
 }
 

@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 
 use jig_broker::Preset;
 use jig_policy::{Sensitive, toml_string};
-use jig_sandbox::{NAMES_V4, NAMES_V6, Profile, Rights, Seen, SeenTarget};
+use jig_sandbox::{NAMES_V4, NAMES_V6, ObservedAccess, ObservedTarget, Profile, Rights};
 
 use super::Learner;
 use super::evidence::Evidence;
-use super::group::{self, Grouping, Places};
-use super::host_files::{self, Kind};
-use super::needs::Needs;
-use super::proposal::{ProposedPath, ProposedPreset, Withheld};
+use super::group::{self, Grouping, PathEvidence};
+use super::host_files::{self, HostEntryKind};
+use super::needs::WorkspaceNeeds;
+use super::proposal::{ProposedPath, ProposedPreset, WithheldAccess};
 
 /// What a profile shows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Showing {
+pub(super) struct ShownPaths {
     rights: BTreeMap<PathBuf, Rights>,
     /// Files that stand in the private home.
     own: BTreeSet<PathBuf>,
 }
 
-impl Showing {
+impl ShownPaths {
     pub(super) fn of(profile: &Profile) -> Self {
         let rules = profile.paths.iter();
         let mut rights: BTreeMap<PathBuf, Rights> =
@@ -51,22 +51,22 @@ impl Showing {
 pub(super) fn of(
     learner: &Learner,
     sensitive: &Sensitive,
-    needs: &mut Needs,
+    needs: &mut WorkspaceNeeds,
 ) -> (Vec<ProposedPreset>, Vec<ProposedPath>) {
-    let mut using = Using {
+    let mut using = OutsideNeeds {
         learner,
         sensitive,
         needs,
         presets: BTreeMap::new(),
-        read: Places::new(),
-        execute: Places::new(),
+        read: PathEvidence::new(),
+        execute: PathEvidence::new(),
     };
     for run in &learner.runs {
         for seen in &run.observation.seen {
             using.take(seen);
         }
         for denial in &run.denials {
-            let withheld = Withheld::new(
+            let withheld = WithheldAccess::new(
                 &denial.target,
                 format!(
                     "it was refused ({}), and no host is proposed by itself",
@@ -91,10 +91,10 @@ pub(super) fn wanted_of_home(learner: &Learner) -> Vec<PathBuf> {
     let mut wanted = BTreeSet::new();
     let list = &learner.guards.sensitive;
     for seen in learner.runs.iter().flat_map(|run| &run.observation.seen) {
-        if let SeenTarget::Path(path) = &seen.target
+        if let ObservedTarget::Path(path) = &seen.target
             && let Some((real, kind)) = in_home(learner, path)
             && !seen.wanted.has_any(Rights::WRITE)
-            && (kind == Kind::File || !seen.looked)
+            && (kind == HostEntryKind::File || !seen.looked)
             && host_files::sensitive(list, &real).is_none()
             && !host_files::holds_sensitive(list, &real)
             && !learner.ground.is_ours(&real)
@@ -107,7 +107,7 @@ pub(super) fn wanted_of_home(learner: &Learner) -> Vec<PathBuf> {
 }
 
 /// What the user's home has in place of a path of the private one.
-fn in_home(learner: &Learner, path: &Path) -> Option<(PathBuf, Kind)> {
+fn in_home(learner: &Learner, path: &Path) -> Option<(PathBuf, HostEntryKind)> {
     let below = path.strip_prefix(&learner.ground.private_home).ok()?;
     if below.as_os_str().is_empty() || learner.base.own.contains(path) {
         return None;
@@ -117,24 +117,24 @@ fn in_home(learner: &Learner, path: &Path) -> Option<(PathBuf, Kind)> {
     Some((real, kind))
 }
 
-struct Using<'a> {
+struct OutsideNeeds<'a> {
     learner: &'a Learner,
     sensitive: &'a Sensitive,
-    needs: &'a mut Needs,
+    needs: &'a mut WorkspaceNeeds,
     presets: BTreeMap<&'static str, (Preset, Evidence)>,
-    read: Places,
-    execute: Places,
+    read: PathEvidence,
+    execute: PathEvidence,
 }
 
-impl Using<'_> {
-    fn take(&mut self, seen: &Seen) {
+impl OutsideNeeds<'_> {
+    fn take(&mut self, seen: &ObservedAccess) {
         match &seen.target {
-            SeenTarget::Path(path) if self.learner.ground.relative(path).is_none() => {
+            ObservedTarget::Path(path) if self.learner.ground.relative(path).is_none() => {
                 self.take_path(path, seen);
             }
-            SeenTarget::Socket(path) => self.take_socket(path, seen),
-            SeenTarget::Address(address) if !is_own(address.ip()) => {
-                let withheld = Withheld::new(
+            ObservedTarget::Socket(path) => self.take_socket(path, seen),
+            ObservedTarget::Address(address) if !is_own(address.ip()) => {
+                let withheld = WithheldAccess::new(
                     &address.to_string(),
                     "it is an address of the network".to_owned(),
                     format!("if it is meant, name it: `--net {address}`"),
@@ -145,7 +145,7 @@ impl Using<'_> {
         }
     }
 
-    fn take_path(&mut self, path: &Path, seen: &Seen) {
+    fn take_path(&mut self, path: &Path, seen: &ObservedAccess) {
         let learner = self.learner;
         let evidence = Evidence::of(seen);
         if let Some((real, _)) = in_home(learner, path) {
@@ -180,7 +180,7 @@ impl Using<'_> {
             self.needs
                 .withhold(sensitive_outside(&shown, pattern), &evidence);
         } else if seen.wanted.has_any(Rights::WRITE) {
-            let withheld = Withheld::new(
+            let withheld = WithheldAccess::new(
                 &shown,
                 "it lies outside the workspace, and would be changed".to_owned(),
                 format!(
@@ -189,15 +189,17 @@ impl Using<'_> {
                 ),
             );
             self.needs.withhold(withheld, &evidence);
-        } else if kind == Kind::Directory && host_files::holds_sensitive(self.sensitive, path) {
+        } else if kind == HostEntryKind::Directory
+            && host_files::holds_sensitive(self.sensitive, path)
+        {
             self.needs.withhold(holds_sensitive(&shown), &evidence);
-        } else if kind != Kind::Directory || !learner.ground.is_too_much(path) {
+        } else if kind != HostEntryKind::Directory || !learner.ground.is_too_much(path) {
             self.use_path(path, seen.wanted, &evidence);
         }
     }
 
     /// Something that it looked for in its home.
-    fn take_of_home(&mut self, real: &Path, seen: &Seen) {
+    fn take_of_home(&mut self, real: &Path, seen: &ObservedAccess) {
         let shown = self.learner.ground.shown(real);
         let evidence = Evidence::of(seen);
         if let Some(pattern) = host_files::sensitive(self.sensitive, real) {
@@ -210,7 +212,7 @@ impl Using<'_> {
         }
     }
 
-    fn take_socket(&mut self, path: &Path, seen: &Seen) {
+    fn take_socket(&mut self, path: &Path, seen: &ObservedAccess) {
         let learner = self.learner;
         let text = path.to_string_lossy();
         let is_own = text.starts_with('@')
@@ -221,7 +223,7 @@ impl Using<'_> {
         if is_own || host_files::kind(path).is_none() {
             return;
         }
-        let withheld = Withheld::new(
+        let withheld = WithheldAccess::new(
             &text,
             "it is the socket of a service: whoever reaches it acts with its rights".to_owned(),
             format!(
@@ -233,7 +235,7 @@ impl Using<'_> {
     }
 
     fn use_preset(&mut self, preset: Preset, evidence: &Evidence) {
-        let is_there = |(other, _): &(Preset, Showing)| *other == preset;
+        let is_there = |(other, _): &(Preset, ShownPaths)| *other == preset;
         let mut has = self.learner.tool.sandbox.presets.iter();
         let has = has.any(|own| own.name() == preset.name());
         if !has && self.learner.presets.iter().any(is_there) {
@@ -311,7 +313,7 @@ impl Using<'_> {
         paths.retain(|added| match refused(added) {
             Some(why) => {
                 let advice = named_by_hand(&added.path);
-                let withheld = Withheld::new(&added.path, why, advice);
+                let withheld = WithheldAccess::new(&added.path, why, advice);
                 self.needs.withhold(withheld, &added.evidence);
                 false
             }
@@ -321,16 +323,16 @@ impl Using<'_> {
     }
 }
 
-fn holds_sensitive(shown: &str) -> Withheld {
-    Withheld::new(
+fn holds_sensitive(shown: &str) -> WithheldAccess {
+    WithheldAccess::new(
         shown,
         "it holds something that is on the list of sensitive paths".to_owned(),
         "if something in it is meant, add that to `sandbox.system`".to_owned(),
     )
 }
 
-fn sensitive_outside(shown: &str, pattern: &str) -> Withheld {
-    Withheld::new(
+fn sensitive_outside(shown: &str, pattern: &str) -> WithheldAccess {
+    WithheldAccess::new(
         shown,
         format!("it is on the list of sensitive paths (`{pattern}`)"),
         named_by_hand(shown),

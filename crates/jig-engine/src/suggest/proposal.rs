@@ -2,12 +2,12 @@
 
 use jig_broker::Preset;
 use jig_config::{AddedFs, AddedSystem, Additions};
-use jig_policy::{Capabilities, Capability, Origin, toml_string};
+use jig_policy::{Capability, FileCapabilities, RuleOrigin, toml_string};
 use jig_proto::ProjectPath;
 
 use super::Learner;
 use super::evidence::{self, Evidence};
-use super::needs::{self, Standing};
+use super::needs::{self, ProposalGuards};
 use super::{outside, rules};
 
 /// The rules that a command needs, in a fixed order.
@@ -23,7 +23,7 @@ pub struct Proposal {
     /// Toolchains.
     pub presets: Vec<ProposedPreset>,
     /// What the command wanted and is not proposed.
-    pub withheld: Vec<Withheld>,
+    pub withheld: Vec<WithheldAccess>,
     /// How many of the things that it asked for could not be noted.
     pub lost: u64,
 }
@@ -34,7 +34,7 @@ pub struct ProposedRule {
     /// The path and all below it.
     pub path: ProjectPath,
     /// What is granted.
-    pub capabilities: Capabilities,
+    pub capabilities: FileCapabilities,
     /// Who used which capability there. Empty if the rule only takes away what one above it grants.
     pub evidence: Vec<(Capability, Evidence)>,
 }
@@ -61,7 +61,7 @@ pub struct ProposedPreset {
 
 /// Something that a command wanted and that only a person can give it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Withheld {
+pub struct WithheldAccess {
     /// What it is, such as `.env` or `example.com`.
     pub what: String,
     /// Why it is not proposed, as a clause.
@@ -132,7 +132,7 @@ impl Proposal {
     }
 }
 
-impl Withheld {
+impl WithheldAccess {
     pub(super) fn new(what: &str, why: String, advice: String) -> Self {
         Self {
             what: what.to_owned(),
@@ -153,7 +153,7 @@ impl Withheld {
         )
     }
 
-    pub(super) fn denied(path: &str, origin: &Origin) -> Self {
+    pub(super) fn denied(path: &str, origin: &RuleOrigin) -> Self {
         Self::new(
             path,
             format!("a rule denies it ({origin})"),
@@ -179,7 +179,7 @@ impl Withheld {
 /// What was learned, as a proposal.
 pub(super) fn of(learner: &Learner) -> Proposal {
     let guards = &learner.guards;
-    let standing = Standing {
+    let standing = ProposalGuards {
         sensitive: &guards.sensitive,
         protected: &guards.protected,
         tool: &learner.tool,
@@ -196,7 +196,7 @@ pub(super) fn of(learner: &Learner) -> Proposal {
         // Without any rule the whole workspace would be open.
         fs.push(ProposedRule {
             path: ProjectPath::root(),
-            capabilities: Capabilities::NONE,
+            capabilities: FileCapabilities::NONE,
             evidence: Vec::new(),
         });
     }

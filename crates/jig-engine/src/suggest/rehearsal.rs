@@ -5,29 +5,31 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::{Commanded, Preset, ProgramEnding, Reach, RunningProgram};
+use jig_broker::{CommandedProgram, Preset, ProgramEnding, ProgramReach, RunningProgram};
 use jig_config::{SystemPath, Tool};
-use jig_files::{ChangeKind, Layer};
-use jig_policy::{Capabilities, FsRule, Origin};
+use jig_files::{ChangeKind, ChangeLayer};
+use jig_policy::{DeclaredFsRule, FileCapabilities, RuleOrigin};
 use jig_proto::ProjectPath;
 use jig_sandbox::{PathRule, Rights, RuleSource, SpawnRequest};
 
-use super::host_files::{self, Kind};
-use super::outside::Showing;
+use super::host_files::{self, HostEntryKind};
+use super::outside::ShownPaths;
 use super::sockets;
-use super::{LearnError, Learner, Run};
+use super::{LearnError, Learner, ObservedRun};
 use crate::calls::call::CallError;
 use crate::engine::Engine;
 use crate::programs::change_layer::{NoLayer, lay};
-use crate::programs::prepared_command::{CommandError, CommandLog, Prepared, RunningCommand};
+use crate::programs::prepared_command::{
+    CommandError, CommandLog, PreparedCommand, RunningCommand,
+};
 
 /// A run that is ready to be started, watched, in layers: what it changes is thrown away.
 #[derive(Debug)]
 pub struct Rehearsal {
     /// What to start.
-    pub prepared: Prepared,
-    layers: Vec<Layer>,
-    _made: Made,
+    pub prepared: PreparedCommand,
+    layers: Vec<ChangeLayer>,
+    _made: RehearsalDirectories,
 }
 
 /// A rehearsal that runs.
@@ -35,12 +37,12 @@ pub struct Rehearsal {
 pub struct RunningRehearsal {
     command: RunningCommand,
     root: Utf8PathBuf,
-    layers: Vec<Layer>,
-    _made: Made,
+    layers: Vec<ChangeLayer>,
+    _made: RehearsalDirectories,
 }
 
 impl Rehearsal {
-    /// As [`Prepared::start`].
+    /// As [`PreparedCommand::start`].
     ///
     /// # Errors
     ///
@@ -78,7 +80,7 @@ impl RunningRehearsal {
     /// # Errors
     ///
     /// If its end cannot be logged, or its changes cannot be read.
-    pub fn end(self, outcome: &str, how: impl fmt::Display) -> Result<Run, LearnError> {
+    pub fn end(self, outcome: &str, how: impl fmt::Display) -> Result<ObservedRun, LearnError> {
         let root = self.root;
         // What it left where nothing may come into being lies in the layer.
         let end = self
@@ -101,7 +103,7 @@ impl RunningRehearsal {
             }
             layer.discard().map_err(failed)?;
         }
-        Ok(Run {
+        Ok(ObservedRun {
             observation: end.program.observation,
             created,
             denials: end.program.denials,
@@ -118,17 +120,17 @@ impl Learner {
     /// If there can be no layer, or if the command cannot be confined.
     pub fn wide(&self, engine: &Engine) -> Result<Rehearsal, LearnError> {
         let mut tool = self.tool.clone();
-        let names_sensitive = |rule: &FsRule| {
+        let names_sensitive = |rule: &DeclaredFsRule| {
             let path = ProjectPath::normalize(&rule.path);
             path.is_ok_and(|path| self.guards.sensitive.find(&path).is_some())
         };
         // What the user has denied stays denied, and what they have named may be used.
         let own = tool.access.fs.iter();
         let own = own.filter(|rule| rule.capabilities.is_empty() || names_sensitive(rule));
-        let everything = FsRule {
+        let everything = DeclaredFsRule {
             path: ".".to_owned(),
-            capabilities: Capabilities::ALL,
-            origin: Origin::named("jig suggest"),
+            capabilities: FileCapabilities::ALL,
+            origin: RuleOrigin::named("jig suggest"),
         };
         tool.access.fs = std::iter::once(everything).chain(own.cloned()).collect();
         for (preset, _) in &self.presets {
@@ -141,7 +143,7 @@ impl Learner {
         let shown = self.readable().into_iter();
         let shown: Vec<SystemPath> = shown.filter_map(|path| system(&tool, path)).collect();
         tool.sandbox.system.extend(shown);
-        let mut rehearsal = self.rehearse(engine, tool, Made::default())?;
+        let mut rehearsal = self.rehearse(engine, tool, RehearsalDirectories::default())?;
         let profile = Arc::make_mut(&mut rehearsal.prepared.confined.profile);
         let sockets = sockets::shown(profile, self.ground.root.as_std_path());
         for path in self.hidden().into_iter().chain(sockets) {
@@ -165,7 +167,7 @@ impl Learner {
     /// If there is no such tool, if there can be no layer, or if the command cannot be confined.
     pub fn confined(&self, engine: &Engine, tool: &str) -> Result<Rehearsal, LearnError> {
         let tool = engine.tool(tool)?.clone();
-        let made = Made::of(&self.ground.root, &self.proposal().make);
+        let made = RehearsalDirectories::of(&self.ground.root, &self.proposal().make);
         self.rehearse(engine, tool, made)
     }
 
@@ -173,25 +175,25 @@ impl Learner {
         &self,
         engine: &Engine,
         mut tool: Tool,
-        made: Made,
+        made: RehearsalDirectories,
     ) -> Result<Rehearsal, LearnError> {
         // Which programs a tool may start is a rule of its own, which a command is not held to.
         tool.access.commands = None;
         let state = engine.confine.state.as_deref().ok_or(LearnError::NoState)?;
-        let commanded = Commanded {
+        let commanded = CommandedProgram {
             program: self.command.first().map(Into::into).unwrap_or_default(),
             observe: true,
-            ..Commanded::default()
+            ..CommandedProgram::default()
         };
         let policy = Arc::new(engine.policy(&tool)?);
         let view = engine.files.materialize().map_err(CallError::from)?;
         let broker = engine.broker(&tool, None, Arc::clone(&policy));
-        let mut confined = broker.confine(&commanded, view.path(), Reach::Workspace)?;
+        let mut confined = broker.confine(&commanded, view.path(), ProgramReach::Workspace)?;
         let profile = Arc::make_mut(&mut confined.profile);
         let layers = lay(profile, self.ground.root.as_std_path(), state)
             .map_err(|NoLayer { path, source }| LearnError::Layer { path, source })?;
         Ok(Rehearsal {
-            prepared: Prepared {
+            prepared: PreparedCommand {
                 confined,
                 root: view.path().to_owned(),
                 warnings: Vec::new(),
@@ -221,7 +223,8 @@ impl Learner {
             .filter(|path| {
                 let is_asked_for = self.home.contains(path);
                 let is_shown = self.base.at(path) != Rights::NONE;
-                is_asked_for || !is_shown && host_files::kind(path) == Some(Kind::Directory)
+                is_asked_for
+                    || !is_shown && host_files::kind(path) == Some(HostEntryKind::Directory)
             })
             .collect();
         all.sort();
@@ -261,20 +264,20 @@ pub(super) fn showing(
     command: &[String],
     root: &Utf8Path,
     presets: &[Preset],
-) -> Result<(Showing, PathBuf), LearnError> {
+) -> Result<(ShownPaths, PathBuf), LearnError> {
     let mut tool = tool.clone();
     tool.access.commands = None;
     let words = jig_config::Preset::ALL.iter().copied();
     let words = words.filter(|word| presets.iter().any(|preset| preset.name() == word.name()));
     tool.sandbox.presets.extend(words);
     let policy = engine.policy(&tool)?;
-    let commanded = Commanded {
+    let commanded = CommandedProgram {
         program: command.first().map(Into::into).unwrap_or_default(),
-        ..Commanded::default()
+        ..CommandedProgram::default()
     };
     let broker = engine.broker(&tool, None, Arc::new(policy));
-    let confined = broker.confine(&commanded, root, Reach::OwnProgramOnly)?;
-    Ok((Showing::of(&confined.profile), confined.home.clone()))
+    let confined = broker.confine(&commanded, root, ProgramReach::OwnProgramOnly)?;
+    Ok((ShownPaths::of(&confined.profile), confined.home.clone()))
 }
 
 /// A path of the host as one of the workspace.
@@ -297,9 +300,9 @@ fn system(tool: &Tool, path: PathBuf) -> Option<SystemPath> {
 
 /// Directories that exist as long as this does.
 #[derive(Debug, Default)]
-struct Made(Vec<PathBuf>);
+struct RehearsalDirectories(Vec<PathBuf>);
 
-impl Made {
+impl RehearsalDirectories {
     /// Makes those that are not there.
     #[expect(
         clippy::disallowed_methods,
@@ -318,7 +321,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for RehearsalDirectories {
     #[expect(
         clippy::disallowed_methods,
         reason = "only what is empty goes, and only what was made here"

@@ -2,21 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jig_policy::{Capabilities, Capability, FsRule};
+use jig_policy::{Capability, DeclaredFsRule, FileCapabilities};
 use jig_proto::ProjectPath;
 
 use super::Learner;
 use super::evidence::Evidence;
-use super::group::{self, Grouping, Places, Used};
-use super::host_files::Kind;
-use super::needs::Needs;
+use super::group::{self, Grouping, PathEvidence, UsedEntries};
+use super::host_files::HostEntryKind;
+use super::needs::WorkspaceNeeds;
 use super::proposal::ProposedRule;
 
 /// The rules on files, outer ones first.
-pub(super) fn of(learner: &Learner, needs: &Needs) -> Vec<ProposedRule> {
+pub(super) fn of(learner: &Learner, needs: &WorkspaceNeeds) -> Vec<ProposedRule> {
     let mut width = learner.width;
     loop {
-        let rules = Ruling::new(learner, needs, width).rules();
+        let rules = ProposalRules::new(learner, needs, width).rules();
         // Nobody reads a thousand rules, and a program must not be able to make us propose them.
         if rules.len() <= MOST_RULES || width == 0 {
             return added(&learner.tool.access.fs, rules);
@@ -26,23 +26,23 @@ pub(super) fn of(learner: &Learner, needs: &Needs) -> Vec<ProposedRule> {
 }
 
 /// The needs of a command while they become rules.
-struct Ruling<'a> {
+struct ProposalRules<'a> {
     learner: &'a Learner,
-    needs: &'a Needs,
+    needs: &'a WorkspaceNeeds,
     /// The entries of the workspace's own directory.
     top: Vec<ProjectPath>,
     /// What is done to names in that directory. It reaches all below it, and is taken back there.
     around: BTreeMap<Capability, Evidence>,
     /// All else, gathered.
-    places: BTreeMap<Capability, Places>,
+    places: BTreeMap<Capability, PathEvidence>,
 }
 
-impl<'a> Ruling<'a> {
-    fn new(learner: &'a Learner, needs: &'a Needs, width: usize) -> Self {
+impl<'a> ProposalRules<'a> {
+    fn new(learner: &'a Learner, needs: &'a WorkspaceNeeds, width: usize) -> Self {
         let top = learner.ground.top();
         let mut places = needs.places.clone();
         let mut around = BTreeMap::new();
-        for one in Capabilities::WRITE.iter() {
+        for one in FileCapabilities::WRITE.iter() {
             let own = places.get_mut(&one).and_then(|places| places.remove(ROOT));
             around.extend(own.map(|evidence| (one, evidence)));
         }
@@ -75,7 +75,7 @@ impl<'a> Ruling<'a> {
     }
 
     fn rules(&self) -> Vec<ProposedRule> {
-        let mut granted: BTreeMap<Vec<String>, Capabilities> = BTreeMap::new();
+        let mut granted: BTreeMap<Vec<String>, FileCapabilities> = BTreeMap::new();
         for path in self.paths() {
             let above = above(&granted, &path).map(|(_, granted)| *granted);
             let needed = self.needed(&path);
@@ -113,7 +113,7 @@ impl<'a> Ruling<'a> {
         let mut ways = self.around.keys();
         let changes_others = self.learner.whole || ways.any(|one| *one != Capability::Create);
         let kept = self.top.iter().filter(|path| {
-            let is_directory = self.learner.ground.inside(path) == Some(Kind::Directory);
+            let is_directory = self.learner.ground.inside(path) == Some(HostEntryKind::Directory);
             let is_sensitive = self.learner.guards.sensitive.find(path).is_some();
             (is_directory || changes_others) && !is_sensitive && !self.needs.is_replaced(path)
         });
@@ -122,22 +122,22 @@ impl<'a> Ruling<'a> {
     }
 
     /// What is to be granted at a path, if nothing around it is considered.
-    fn needed(&self, path: &[String]) -> Capabilities {
+    fn needed(&self, path: &[String]) -> FileCapabilities {
         let places = self.places.iter();
         let covering = places.filter(|(_, places)| group::covers(places, path));
-        let mut needed: Capabilities = covering.map(|(one, _)| *one).collect();
+        let mut needed: FileCapabilities = covering.map(|(one, _)| *one).collect();
         if path.is_empty() {
             needed = needed | self.around.keys().copied().collect();
         } else if !self.around.is_empty() {
             needed = needed | READ;
         }
-        if !(needed & Capabilities::WRITE).is_empty() {
+        if !(needed & FileCapabilities::WRITE).is_empty() {
             // Whoever makes a file sees it.
             needed = needed | READ;
             // What can be removed and made anew can be changed.
             let replaces = needed.has(Capability::Create) && needed.has(Capability::Delete);
             if self.learner.whole || replaces {
-                needed = needed | Capabilities::WRITE;
+                needed = needed | FileCapabilities::WRITE;
             }
         }
         needed
@@ -146,7 +146,7 @@ impl<'a> Ruling<'a> {
     /// Who did what, by the rule that speaks of it, which may be one around it.
     fn evidence(
         &self,
-        rules: &BTreeMap<Vec<String>, Capabilities>,
+        rules: &BTreeMap<Vec<String>, FileCapabilities>,
     ) -> BTreeMap<Vec<String>, BTreeMap<Capability, Evidence>> {
         let of_around = self.around.iter().map(|(one, seen)| (*one, ROOT, seen));
         let of_places = self.places.iter().flat_map(|(one, places)| {
@@ -175,12 +175,12 @@ fn above<'a, T>(
 
 /// The rules of a proposal that say something new beside those that there are. None takes away what one
 /// around it grants.
-fn added(old: &[FsRule], new: Vec<ProposedRule>) -> Vec<ProposedRule> {
+fn added(old: &[DeclaredFsRule], new: Vec<ProposedRule>) -> Vec<ProposedRule> {
     let old = old.iter().filter_map(|rule| {
         let path = ProjectPath::normalize(&rule.path).ok()?;
         Some((path, rule.capabilities))
     });
-    let old: Vec<(ProjectPath, Capabilities)> = old.collect();
+    let old: Vec<(ProjectPath, FileCapabilities)> = old.collect();
     let mut all = old.clone();
     let mut added = Vec::new();
     for mut rule in new {
@@ -194,15 +194,18 @@ fn added(old: &[FsRule], new: Vec<ProposedRule>) -> Vec<ProposedRule> {
 }
 
 /// What the deepest rule at or above a path grants; of several, the last.
-fn deepest(rules: &[(ProjectPath, Capabilities)], path: &ProjectPath) -> Option<Capabilities> {
+fn deepest(
+    rules: &[(ProjectPath, FileCapabilities)],
+    path: &ProjectPath,
+) -> Option<FileCapabilities> {
     let above = rules.iter().filter(|(at, _)| path.starts_with(at));
     let deepest = above.max_by_key(|(at, _)| at.depth());
     deepest.map(|(_, granted)| *granted)
 }
 
 /// Gathers the places of a capability. `top` is how many entries the workspace's own directory has.
-fn gathered(one: Capability, places: Places, width: usize, top: usize) -> Places {
-    let may_be = |directory: &[String], used: Used| match (directory.is_empty(), one) {
+fn gathered(one: Capability, places: PathEvidence, width: usize, top: usize) -> PathEvidence {
+    let may_be = |directory: &[String], used: UsedEntries| match (directory.is_empty(), one) {
         (false, _) => true,
         // The workspace as a whole, if most of it is read; for anything else only if its own entries are.
         (true, Capability::Read) => used.all * 2 >= top,
@@ -219,14 +222,14 @@ fn gathered(one: Capability, places: Places, width: usize, top: usize) -> Places
 
 /// What a rule has to grant inside another one, so that the kernel can hold it: it takes back all changes or
 /// none, and reading only with everything else.
-fn holdable(granted: Capabilities, above: Capabilities) -> Capabilities {
+fn holdable(granted: FileCapabilities, above: FileCapabilities) -> FileCapabilities {
     if granted.is_empty() {
         return granted;
     }
-    let changes = (granted & Capabilities::WRITE).is_empty();
+    let changes = (granted & FileCapabilities::WRITE).is_empty();
     let kept = match changes {
         true => READ,
-        false => READ | Capabilities::WRITE,
+        false => READ | FileCapabilities::WRITE,
     };
     granted | (above & kept)
 }
@@ -239,4 +242,4 @@ const MOST_KEPT: usize = 64;
 
 const ROOT: &[String] = &[];
 
-const READ: Capabilities = Capabilities::just(Capability::Read);
+const READ: FileCapabilities = FileCapabilities::just(Capability::Read);

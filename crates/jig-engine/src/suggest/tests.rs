@@ -83,8 +83,8 @@ impl Bench {
                 'x' => Rights::EXECUTE,
                 other => panic!("{other}"),
             };
-            Seen {
-                target: SeenTarget::Path(path),
+            ObservedAccess {
+                target: ObservedTarget::Path(path),
                 wanted: letters.chars().map(right).fold(Rights::NONE, Rights::with),
                 looked: letters == "l",
                 programs: vec!["prog".to_owned()],
@@ -93,12 +93,12 @@ impl Bench {
         });
         let created = created.iter().map(|path| {
             let what = match path.ends_with('/') {
-                true => What::Directory,
-                false => What::File,
+                true => PathKind::Directory,
+                false => PathKind::File,
             };
             (ProjectPath::normalize(path).unwrap(), what)
         });
-        let run = Run {
+        let run = ObservedRun {
             observation: Observation {
                 seen: seen.collect(),
                 ..Observation::default()
@@ -380,15 +380,15 @@ fn what_lies_outside() {
 #[test]
 fn hosts_and_sockets_are_told() {
     let mut bench = Bench::new(&["a"], "");
-    let seen = |target: SeenTarget| Seen {
+    let seen = |target: ObservedTarget| ObservedAccess {
         target,
         wanted: Rights::NONE,
         looked: false,
         programs: vec!["prog".to_owned()],
         count: 1,
     };
-    let address = |text: &str| seen(SeenTarget::Address(text.parse().unwrap()));
-    let run = Run {
+    let address = |text: &str| seen(ObservedTarget::Address(text.parse().unwrap()));
+    let run = ObservedRun {
         observation: Observation {
             seen: vec![
                 address("127.0.0.1:80"),
@@ -396,8 +396,8 @@ fn hosts_and_sockets_are_told() {
                 address("198.18.0.17:443"),
                 address("[fd6a:6967:6e61:6d65::11]:443"),
                 address("192.0.2.1:443"),
-                seen(SeenTarget::Socket(PathBuf::from("@abstract"))),
-                seen(SeenTarget::Socket(PathBuf::from("/run/no-such-socket"))),
+                seen(ObservedTarget::Socket(PathBuf::from("@abstract"))),
+                seen(ObservedTarget::Socket(PathBuf::from("/run/no-such-socket"))),
             ],
             ..Observation::default()
         },

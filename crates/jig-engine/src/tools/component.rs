@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use jig_config::{Parameter, Runtime, Source, Tool};
-use jig_files::{FilesError, Kind};
+use jig_config::{Parameter, RuntimeKind, Tool, ToolSource};
+use jig_files::{FilesError, PlaceKind};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{ProjectPath, hint};
 use jig_runtime::{Component, ComponentSource, Mount};
-use jig_wasm::{Description, WasmRuntime};
+use jig_wasm::{ComponentTool, WasmRuntime};
 
 use crate::calls::call::{Call, CallError};
 use crate::engine::Engine;
@@ -52,7 +52,7 @@ impl Engine {
         // Files that are not on the disk may have a root that is a path of the disk.
         inside.is_some_and(|path| {
             let place = self.files.locate(&path);
-            place.is_ok_and(|place| *place.kind() == Kind::Directory)
+            place.is_ok_and(|place| *place.kind() == PlaceKind::Directory)
         })
     }
 
@@ -69,7 +69,7 @@ impl Engine {
                 mounts: Vec::new(),
             }));
         }
-        let (Runtime::Wasm, Some(path)) = (tool.runtime, &tool.wasm) else {
+        let (RuntimeKind::Wasm, Some(path)) = (tool.runtime, &tool.wasm) else {
             return Ok(None);
         };
         let source = self
@@ -90,12 +90,12 @@ impl Engine {
     }
 
     /// Opens a component of the workspace (W-041).
-    fn opened(&self, path: &Utf8Path) -> Result<ComponentSource, Unopened> {
+    fn opened(&self, path: &Utf8Path) -> Result<ComponentSource, ComponentOpenError> {
         let path = ProjectPath::normalize(path.as_str())
-            .map_err(|error| Unopened::Because(error.to_string()))?;
+            .map_err(|error| ComponentOpenError::Because(error.to_string()))?;
         let place = self.files.locate(&path)?;
-        if *place.kind() == Kind::Missing {
-            return Err(Unopened::Missing);
+        if *place.kind() == PlaceKind::Missing {
+            return Err(ComponentOpenError::Missing);
         }
         if let Some(file) = self.files.open(&place)? {
             return Ok(ComponentSource::File(Arc::new(file)));
@@ -113,7 +113,7 @@ impl Engine {
     ///
     /// If the component cannot be read, compiled or run.
     pub fn described<'t>(&self, tool: &'t Tool) -> Result<Cow<'t, Tool>, CallError> {
-        if tool.runtime != Runtime::Wasm || tool.origin("parameters").is_some() {
+        if tool.runtime != RuntimeKind::Wasm || tool.origin("parameters").is_some() {
             return Ok(Cow::Borrowed(tool));
         }
         let Some(component) = self.component(tool)? else {
@@ -160,7 +160,7 @@ impl Engine {
 }
 
 /// What a component says about the tool of this name: it knows it by that name, or knows only one.
-fn of_tool<'d>(told: &'d [Description], name: &str) -> Option<&'d Description> {
+fn of_tool<'d>(told: &'d [ComponentTool], name: &str) -> Option<&'d ComponentTool> {
     let named = told.iter().find(|description| description.name == name);
     named.or(match told {
         [only] => Some(only),
@@ -181,7 +181,7 @@ fn real(folder: &Path) -> Option<PathBuf> {
 /// The component of a built-in tool that is one.
 pub(crate) fn embedded(tool: &Tool) -> Option<&'static [u8]> {
     match &tool.source {
-        Source::Builtin { tool: named } => {
+        ToolSource::Builtin { tool: named } => {
             jig_wasm::builtin::get(named.as_deref().unwrap_or(tool.name.as_str()))
         }
         _ => None,
@@ -189,12 +189,12 @@ pub(crate) fn embedded(tool: &Tool) -> Option<&'static [u8]> {
 }
 
 /// Why a component was not opened.
-enum Unopened {
+enum ComponentOpenError {
     Missing,
     Because(String),
 }
 
-impl Unopened {
+impl ComponentOpenError {
     fn about(self, path: &Utf8Path) -> ComponentFileError {
         let path = path.to_string();
         match self {
@@ -204,7 +204,7 @@ impl Unopened {
     }
 }
 
-impl From<FilesError> for Unopened {
+impl From<FilesError> for ComponentOpenError {
     fn from(error: FilesError) -> Self {
         match error {
             FilesError::NotFound { .. } => Self::Missing,

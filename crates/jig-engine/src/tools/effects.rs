@@ -2,8 +2,8 @@
 
 use std::sync::PoisonError;
 
-use jig_config::{Enforce, OnUncovered, OverlayMode, Runtime, Tool};
-use jig_policy::{Capabilities, Capability, Policy};
+use jig_config::{Enforce, OnUncovered, OverlayMode, RuntimeKind, Tool};
+use jig_policy::{Capability, FileCapabilities, Policy};
 use jig_sandbox::Layers;
 use serde_json::Value;
 
@@ -119,9 +119,9 @@ impl Engine {
             };
         }
         match tool.runtime {
-            Runtime::Stdio if self.holds(tool) => self.confined(tool, policy, net),
-            Runtime::Vfs if self.holds(tool) && !asks => mediated(policy, net),
-            Runtime::Builtin | Runtime::Wasm if !asks => mediated(policy, net),
+            RuntimeKind::Stdio if self.holds(tool) => self.confined(tool, policy, net),
+            RuntimeKind::Vfs if self.holds(tool) && !asks => mediated(policy, net),
+            RuntimeKind::Builtin | RuntimeKind::Wasm if !asks => mediated(policy, net),
             _ => Effects::ANY,
         }
     }
@@ -139,7 +139,7 @@ impl Engine {
             Some(OverlayMode::Discard) => false,
             // A layer is applied to the workspace in the end.
             Some(OverlayMode::Ask | OverlayMode::Apply) | None => {
-                grants(policy, Capabilities::WRITE)
+                grants(policy, FileCapabilities::WRITE)
             }
         };
         // The caches among what a preset opens can be changed.
@@ -168,7 +168,7 @@ fn mediated(policy: &Policy, net: bool) -> Effects {
     let overwrites = [Capability::Update, Capability::Delete];
     let overwrites = overwrites.into_iter().collect();
     Effects {
-        read_only: !beyond && !grants(policy, Capabilities::WRITE),
+        read_only: !beyond && !grants(policy, FileCapabilities::WRITE),
         destructive: beyond || grants(policy, overwrites),
         idempotent: false,
         open_world: net,
@@ -176,7 +176,7 @@ fn mediated(policy: &Policy, net: bool) -> Effects {
 }
 
 /// Whether some rule grants one of these.
-fn grants(policy: &Policy, wanted: Capabilities) -> bool {
+fn grants(policy: &Policy, wanted: FileCapabilities) -> bool {
     let mut rules = policy.fs_rules().iter();
     rules.any(|rule| {
         let granted = rule.capabilities();

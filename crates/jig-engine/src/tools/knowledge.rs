@@ -8,7 +8,7 @@ mod section;
 #[cfg(feature = "wasm-tools")]
 mod topic;
 
-use jig_config::{Config, Source, Tool};
+use jig_config::{Config, Tool, ToolSource};
 
 #[cfg(feature = "wasm-tools")]
 pub use section::{Knowledge, LoadedSubject, TopicKnowledge};
@@ -18,7 +18,9 @@ pub(crate) use topic::prepare;
 /// Whether it is the builtin tool that loads from the knowledge base, under whatever name.
 pub(crate) fn is_learn(tool: &Tool) -> bool {
     match &tool.source {
-        Source::Builtin { tool: named } => named.as_deref().unwrap_or(tool.name.as_str()) == LEARN,
+        ToolSource::Builtin { tool: named } => {
+            named.as_deref().unwrap_or(tool.name.as_str()) == LEARN
+        }
         _ => false,
     }
 }

@@ -22,7 +22,7 @@ use camino::Utf8Path;
 use jig_broker::{AuditEntry, AuditSink, CancelToken};
 use jig_config::{Definition, Sources};
 use jig_engine::{
-    About, Answer, Ask, Asker, Call, CallError, Engine, Held, Nobody, Reply, ServerCall,
+    About, Answer, Ask, Asker, Call, CallError, Engine, HeldOffer, Nobody, Reply, ServerCall,
     ToolServers,
 };
 use jig_files::DiskFiles;
@@ -36,10 +36,10 @@ type Act = dyn Fn(ServerCall, &mut InProcess) -> Result<Content, ToolError> + Se
 struct Script {
     act: Box<Act>,
     /// What is held, one after the other.
-    held: Mutex<VecDeque<Result<Held, String>>>,
+    held: Mutex<VecDeque<Result<HeldOffer, String>>>,
     /// Whether what was accepted is held no longer.
     keeps: bool,
-    accepted: Mutex<Vec<Held>>,
+    accepted: Mutex<Vec<HeldOffer>>,
     calls: Mutex<Vec<ServerCall>>,
 }
 
@@ -67,7 +67,7 @@ impl Script {
         Self::new(move |_, _| Content::from_mcp(result.clone()))
     }
 
-    fn holding(mut self, held: impl IntoIterator<Item = Held>) -> Self {
+    fn holding(mut self, held: impl IntoIterator<Item = HeldOffer>) -> Self {
         self.held = Mutex::new(held.into_iter().map(Ok).collect());
         self
     }
@@ -84,7 +84,7 @@ impl ToolServers for Script {
         _server: &str,
         _tool: &str,
         _cancel: Option<&CancelToken>,
-    ) -> Result<Option<Held>, ToolError> {
+    ) -> Result<Option<HeldOffer>, ToolError> {
         match self.held.lock().unwrap().front() {
             None => Ok(None),
             Some(Ok(held)) => Ok(Some(held.clone())),
@@ -92,7 +92,7 @@ impl ToolServers for Script {
         }
     }
 
-    fn accept(&self, held: &Held) -> Result<(), String> {
+    fn accept(&self, held: &HeldOffer) -> Result<(), String> {
         self.accepted.lock().unwrap().push(held.clone());
         if self.keeps {
             self.held.lock().unwrap().pop_front();

@@ -24,7 +24,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_config::Sources;
 use jig_engine::{Asker, Call, CallError, Engine, Nobody, Reply};
 use jig_files::DiskFiles;
-use jig_proto::{HandleReport, Status, ToolState};
+use jig_proto::{HandleReport, StateName, ToolState};
 use serde_json::{Value, json};
 
 /// A workspace, and the engine that runs its tools.
@@ -83,7 +83,7 @@ impl Workshop {
     }
 
     /// Fetches until the handle stands so, and gives back all that was said on the way.
-    fn until(&self, tool: &str, id: &str, status: Status) -> (HandleReport, String) {
+    fn until(&self, tool: &str, id: &str, status: StateName) -> (HandleReport, String) {
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut said = String::new();
         loop {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_files::{DiskFiles, Kind, MemoryFiles, ProjectFiles};
+use jig_files::{DiskFiles, MemoryFiles, PlaceKind, ProjectFiles};
 use jig_proto::ProjectPath;
 
 /// Where the files are.
@@ -165,12 +165,12 @@ pub(crate) fn content(files: &dyn ProjectFiles) -> BTreeMap<String, String> {
             let below = directory.join(&path(&entry.name));
             let place = files.locate_entry(&below).unwrap();
             let held = match place.kind() {
-                Kind::Directory => {
+                PlaceKind::Directory => {
                     open.push(below.clone());
                     "directory".to_owned()
                 }
-                Kind::File if entry.name == COMPONENT => place.size().to_string(),
-                Kind::File => {
+                PlaceKind::File if entry.name == COMPONENT => place.size().to_string(),
+                PlaceKind::File => {
                     let bytes = files.read(&place, 1 << 20).unwrap();
                     String::from_utf8_lossy(&bytes).into_owned()
                 }

@@ -28,19 +28,19 @@ use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::root::{DIRECTORY, Identity, Root, open_entries};
+use super::root::{DIRECTORY, DiskRoot, ObjectIdentity, open_entries};
 
 /// The temporary names of one process on one root.
 #[derive(Debug)]
 pub(crate) struct Leftovers {
     writer: String,
     count: AtomicU64,
-    journal: Mutex<Journal>,
+    journal: Mutex<LeftoverJournal>,
 }
 
 #[derive(Debug)]
-struct Journal {
-    home: Home,
+struct LeftoverJournal {
+    home: JournalHome,
     /// The directory of the journals of this root, and ours, once something was noted.
     open: Option<(OwnedFd, OwnedFd)>,
     noted: HashSet<ProjectPath>,
@@ -48,15 +48,15 @@ struct Journal {
 
 /// Where the journals of a root are.
 #[derive(Debug)]
-struct Home {
+struct JournalHome {
     state: Option<Utf8PathBuf>,
     key: String,
 }
 
 impl Leftovers {
     /// Removes what dead writers left in `root`, as far as journals in `state` know.
-    pub(crate) fn open(root: &Root, state: Option<Utf8PathBuf>) -> Self {
-        let home = Home::of(root, state);
+    pub(crate) fn open(root: &DiskRoot, state: Option<Utf8PathBuf>) -> Self {
+        let home = JournalHome::of(root, state);
         if let Ok(directory) = home.open(false) {
             // A sweep that fails is tried again by the next start.
             let _ = sweep(root, directory.as_fd());
@@ -65,7 +65,7 @@ impl Leftovers {
         Self {
             writer: random_name(),
             count: AtomicU64::new(0),
-            journal: Mutex::new(Journal {
+            journal: Mutex::new(LeftoverJournal {
                 home,
                 open: None,
                 noted: HashSet::new(),
@@ -120,7 +120,7 @@ impl Drop for Leftovers {
     }
 }
 
-impl Journal {
+impl LeftoverJournal {
     fn note(&mut self, writer: &str, path: &ProjectPath) -> Result<(), Errno> {
         let (_, file) = match self.open.take() {
             Some(open) => self.open.insert(open),
@@ -161,9 +161,9 @@ impl Journal {
     }
 }
 
-impl Home {
-    fn of(root: &Root, state: Option<Utf8PathBuf>) -> Self {
-        let id = rustix::fs::fstat(root.fd()).map(|stat| Identity::of(&stat));
+impl JournalHome {
+    fn of(root: &DiskRoot, state: Option<Utf8PathBuf>) -> Self {
+        let id = rustix::fs::fstat(root.fd()).map(|stat| ObjectIdentity::of(&stat));
         let key = blake3::hash(format!("{id:?} {}", root.canonical()).as_bytes());
         Self {
             state,
@@ -240,7 +240,7 @@ pub(crate) fn default_state() -> Option<Utf8PathBuf> {
 }
 
 /// Removes what the writers of abandoned journals left, then the journals.
-fn sweep(root: &Root, directory: BorrowedFd<'_>) -> Result<(), Errno> {
+fn sweep(root: &DiskRoot, directory: BorrowedFd<'_>) -> Result<(), Errno> {
     for entry in open_entries(directory)? {
         let entry = entry?;
         let Ok(writer) = entry.file_name().to_str() else {
@@ -294,7 +294,7 @@ fn unescape(line: &str) -> Option<ProjectPath> {
     ProjectPath::normalize(&path).ok()
 }
 
-fn sweep_directory(root: &Root, path: &ProjectPath, writer: &str) {
+fn sweep_directory(root: &DiskRoot, path: &ProjectPath, writer: &str) {
     let Ok(directory) = root.open_dir(path) else {
         return;
     };

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::root::open_entries;
 use super::{DiskFiles, handle_of};
-use crate::{DirEntry, EntryKind, FilesError, Kind, Listing, Place};
+use crate::{DirEntry, DirEntryKind, FilesError, Listing, Place, PlaceKind};
 
 impl DiskFiles {
     pub(super) fn list(&self, place: &Place) -> Result<Listing, FilesError> {
@@ -59,23 +59,23 @@ impl DiskFiles {
         };
         let mut leads_to = None;
         let kind = match kind {
-            FileType::RegularFile => EntryKind::File,
-            FileType::Directory => EntryKind::Directory,
+            FileType::RegularFile => DirEntryKind::File,
+            FileType::Directory => DirEntryKind::Directory,
             FileType::Symlink => {
                 let own = ProjectPath::normalize(name).map_err(|_| Errno::NOENT)?;
                 match self.root.locate(&path.join(&own)) {
                     Ok(located) if located.held.is_some() => {
                         leads_to = Some(located.resolved.path().clone());
                         match located.kind {
-                            Kind::File => EntryKind::File,
-                            Kind::Directory => EntryKind::Directory,
-                            _ => EntryKind::Other,
+                            PlaceKind::File => DirEntryKind::File,
+                            PlaceKind::Directory => DirEntryKind::Directory,
+                            _ => DirEntryKind::Other,
                         }
                     }
-                    _ => EntryKind::BrokenLink,
+                    _ => DirEntryKind::BrokenLink,
                 }
             }
-            _ => EntryKind::Other,
+            _ => DirEntryKind::Other,
         };
         Ok(DirEntry {
             name: name.to_owned(),

@@ -12,10 +12,10 @@ use jig_proto::ProjectPath;
 use rustix::fs::{OFlags, Stat};
 use rustix::io::Errno;
 
-use super::root::Identity;
+use super::root::ObjectIdentity;
 use super::write::{NEW_FILE, drop_special_bits, regular_at};
 use super::{DiskFiles, handle_of};
-use crate::{FilesError, Kind, OpenOptions, Place};
+use crate::{FilesError, OpenOptions, Place, PlaceKind};
 
 impl DiskFiles {
     pub(super) fn open_place(
@@ -25,7 +25,7 @@ impl DiskFiles {
     ) -> Result<DiskFile, FilesError> {
         let path = place.path();
         match place.kind() {
-            Kind::Missing if options.create => self.create_open(path, options),
+            PlaceKind::Missing if options.create => self.create_open(path, options),
             _ if options.create && options.exclusive => {
                 Err(FilesError::AlreadyExists { path: path.clone() })
             }
@@ -75,7 +75,7 @@ impl DiskFiles {
         let (fd, stat) = self.root.reopen(path, handle, access(options))?;
         // A file that was moved since may be where nobody judged.
         let now = regular_at(&parent, name);
-        if now.is_none_or(|now| Identity::of(&now) != Identity::of(&stat)) {
+        if now.is_none_or(|now| ObjectIdentity::of(&now) != ObjectIdentity::of(&stat)) {
             return Err(FilesError::Changed { path: path.clone() });
         }
         // Its other names may lie where nobody judged, too.
@@ -109,14 +109,14 @@ fn access(options: &OpenOptions) -> OFlags {
 #[derive(Debug)]
 pub(crate) struct DiskFile {
     fd: OwnedFd,
-    id: Identity,
+    id: ObjectIdentity,
 }
 
 impl DiskFile {
     fn new(fd: OwnedFd, stat: &Stat) -> Self {
         Self {
             fd,
-            id: Identity::of(stat),
+            id: ObjectIdentity::of(stat),
         }
     }
 

@@ -6,17 +6,17 @@ use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
-use super::root::{Identity, open_child_dir, open_entries, rename_to_free};
+use super::root::{ObjectIdentity, open_child_dir, open_entries, rename_to_free};
 use super::{DiskFiles, handle_of};
-use crate::{FilesError, Filter, Kind, Place, RenameOptions};
+use crate::{FilesError, Filter, Place, PlaceKind, RenameOptions};
 
 impl DiskFiles {
     pub(super) fn delete_entry(&self, place: &Place) -> Result<(), FilesError> {
         let path = place.path();
         match place.kind() {
-            Kind::Missing => return Err(FilesError::NotFound { path: path.clone() }),
-            Kind::Directory => return Err(FilesError::IsDirectory { path: path.clone() }),
-            Kind::File | Kind::Link(_) | Kind::Other => {}
+            PlaceKind::Missing => return Err(FilesError::NotFound { path: path.clone() }),
+            PlaceKind::Directory => return Err(FilesError::IsDirectory { path: path.clone() }),
+            PlaceKind::File | PlaceKind::Link(_) | PlaceKind::Other => {}
         }
         let (parent, name) = self.root.open_parent(path)?;
         expect_same(parent.as_fd(), name, place)?;
@@ -38,7 +38,7 @@ impl DiskFiles {
 
     pub(super) fn delete_all(&self, place: &Place, may: &Filter<'_>) -> Result<u64, FilesError> {
         let path = place.path();
-        let is_directory = *place.kind() == Kind::Directory;
+        let is_directory = *place.kind() == PlaceKind::Directory;
         if path.is_root() {
             return Err(FilesError::Refused { path: path.clone() });
         }
@@ -117,7 +117,7 @@ fn expect_same(parent: BorrowedFd<'_>, name: &str, place: &Place) -> Result<(), 
         Err(Errno::NOENT | Errno::NOTDIR) => return Err(changed()),
         Err(error) => return Err(FilesError::from_io(place.path(), error)),
     };
-    if Identity::of(&now) == handle_of(place)?.id {
+    if ObjectIdentity::of(&now) == handle_of(place)?.id {
         return Ok(());
     }
     Err(changed())

@@ -1,25 +1,25 @@
-//! [`Root`]: the directory that everything happens beneath, and how paths are opened below it.
+//! [`DiskRoot`]: the directory that everything happens beneath, and how paths are opened below it.
 //!
-//! [`Root::locate`] asks the kernel to resolve a path without links in one call, which nearly always
+//! [`DiskRoot::locate`] asks the kernel to resolve a path without links in one call, which nearly always
 //! works; whatever it declines goes to the walk in [`super::walk`]. Nothing here opens a file for
-//! reading or writing except [`Root::reopen`], and that only what is known to be a regular file.
+//! reading or writing except [`DiskRoot::reopen`], and that only what is known to be a regular file.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_policy::Resolved;
+use jig_policy::ResolvedPath;
 use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-use super::walk::{Found, Walk};
-use crate::{FilesError, Kind, lookup};
+use super::walk::{DiskWalk, WalkEntry};
+use crate::{FilesError, PlaceKind, lookup};
 
 /// The root of a workspace on disk.
 #[derive(Debug)]
-pub(crate) struct Root {
+pub(crate) struct DiskRoot {
     fd: OwnedFd,
     /// The root as it was given, and with links resolved: both are what an absolute link may say.
     given: Utf8PathBuf,
@@ -34,13 +34,13 @@ pub(crate) struct Root {
 
 /// An object of the file system, held without being opened for reading or writing.
 #[derive(Debug)]
-pub(crate) struct Handle {
-    pub(super) id: Identity,
-    pub(super) at: At,
+pub(crate) struct ObjectHandle {
+    pub(super) id: ObjectIdentity,
+    pub(super) at: ObjectLocation,
 }
 
 #[derive(Debug)]
-pub(super) enum At {
+pub(super) enum ObjectLocation {
     /// The root, whose descriptor the backend keeps.
     Root,
     /// A directory, by its own descriptor.
@@ -55,7 +55,7 @@ pub(super) enum At {
 
 /// What makes an object of the file system the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct ObjectIdentity {
     device: i128,
     inode: i128,
     /// A number is used again when nothing holds the object any more, which without a bare handle
@@ -63,7 +63,7 @@ pub(crate) struct Identity {
     kind: FileType,
 }
 
-impl Identity {
+impl ObjectIdentity {
     pub(super) fn of(stat: &Stat) -> Self {
         // The types differ between systems; this one holds them all.
         Self {
@@ -75,24 +75,24 @@ impl Identity {
 }
 
 /// Where a path led.
-pub(super) struct Located {
-    pub(super) resolved: Resolved,
-    pub(super) kind: Kind,
+pub(super) struct LocatedObject {
+    pub(super) resolved: ResolvedPath,
+    pub(super) kind: PlaceKind,
     /// The handle and its state, unless nothing is there.
-    pub(super) held: Option<(Handle, Stat)>,
+    pub(super) held: Option<(ObjectHandle, Stat)>,
 }
 
-impl Located {
-    fn nothing(resolved: Resolved) -> Self {
+impl LocatedObject {
+    fn nothing(resolved: ResolvedPath) -> Self {
         Self {
             resolved,
-            kind: Kind::Missing,
+            kind: PlaceKind::Missing,
             held: None,
         }
     }
 }
 
-impl Root {
+impl DiskRoot {
     pub(crate) fn open(given: &Utf8Path, portable: bool) -> std::io::Result<Self> {
         #[expect(
             clippy::disallowed_methods,
@@ -134,7 +134,7 @@ impl Root {
     }
 
     /// Finds where a path leads, following every link.
-    pub(super) fn locate(&self, path: &ProjectPath) -> Result<Located, FilesError> {
+    pub(super) fn locate(&self, path: &ProjectPath) -> Result<LocatedObject, FilesError> {
         if path.is_root() {
             return self.locate_root();
         }
@@ -142,8 +142,8 @@ impl Root {
             let kind = kind_of(&stat);
             // A link at the end is opened as itself; the walk follows it.
             if let Some(kind) = kind {
-                let resolved = Resolved::from_handle(path.clone());
-                let located = Located {
+                let resolved = ResolvedPath::from_handle(path.clone());
+                let located = LocatedObject {
                     resolved,
                     kind,
                     held: Some((handle, stat)),
@@ -157,7 +157,7 @@ impl Root {
     }
 
     /// Finds where a path leads, following every link but one at the end.
-    pub(super) fn locate_entry(&self, path: &ProjectPath) -> Result<Located, FilesError> {
+    pub(super) fn locate_entry(&self, path: &ProjectPath) -> Result<LocatedObject, FilesError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return self.locate_root();
         };
@@ -174,53 +174,61 @@ impl Root {
             .as_ref()
             .map(|parent| parent.held.as_ref().map(|(held, _)| &held.at));
         let directory = match held {
-            None | Some(Some(At::Root)) => self.fd(),
-            Some(Some(At::Directory(fd))) => fd.as_fd(),
-            Some(_) => return Ok(Located::nothing(lookup::missing(&here)?)),
+            None | Some(Some(ObjectLocation::Root)) => self.fd(),
+            Some(Some(ObjectLocation::Directory(fd))) => fd.as_fd(),
+            Some(_) => return Ok(LocatedObject::nothing(lookup::missing(&here)?)),
         };
-        let found = Found::look(directory, name, self.portable)
+        let found = WalkEntry::look(directory, name, self.portable)
             .map_err(|error| FilesError::from_io(path, error))?;
         let (kind, handle, stat) = match found {
-            Found::Missing => return Ok(Located::nothing(lookup::missing(&here)?)),
-            Found::Link { target, held, stat } => {
+            WalkEntry::Missing => return Ok(LocatedObject::nothing(lookup::missing(&here)?)),
+            WalkEntry::Link { target, held, stat } => {
                 let Ok(target) = String::from_utf8(target) else {
                     return Err(FilesError::NotUtf8Name { path: here });
                 };
-                (Kind::Link(target), held, stat)
+                (PlaceKind::Link(target), held, stat)
             }
-            Found::Directory { fd, stat } => (Kind::Directory, At::Directory(fd), stat),
-            Found::Leaf { at, stat } => (kind_of(&stat).unwrap_or(Kind::Other), at, stat),
+            WalkEntry::Directory { fd, stat } => {
+                (PlaceKind::Directory, ObjectLocation::Directory(fd), stat)
+            }
+            WalkEntry::Leaf { at, stat } => (kind_of(&stat).unwrap_or(PlaceKind::Other), at, stat),
         };
-        let id = Identity::of(&stat);
-        Ok(Located {
-            resolved: Resolved::from_handle(here),
+        let id = ObjectIdentity::of(&stat);
+        Ok(LocatedObject {
+            resolved: ResolvedPath::from_handle(here),
             kind,
-            held: Some((Handle { id, at: handle }, stat)),
+            held: Some((ObjectHandle { id, at: handle }, stat)),
         })
     }
 
-    fn locate_root(&self) -> Result<Located, FilesError> {
+    fn locate_root(&self) -> Result<LocatedObject, FilesError> {
         let path = ProjectPath::root();
         let stat = rustix::fs::fstat(&self.fd).map_err(|e| FilesError::from_io(&path, e))?;
-        let id = Identity::of(&stat);
-        Ok(Located {
-            resolved: Resolved::from_handle(path),
-            kind: Kind::Directory,
-            held: Some((Handle { id, at: At::Root }, stat)),
+        let id = ObjectIdentity::of(&stat);
+        Ok(LocatedObject {
+            resolved: ResolvedPath::from_handle(path),
+            kind: PlaceKind::Directory,
+            held: Some((
+                ObjectHandle {
+                    id,
+                    at: ObjectLocation::Root,
+                },
+                stat,
+            )),
         })
     }
 
     /// Resolves a path component by component with the algorithm of `jig-policy`, on descriptors.
-    pub(super) fn walk(&self, path: &ProjectPath) -> Result<Located, FilesError> {
-        let (resolved, held) = Walk::resolve(self, path)?;
+    pub(super) fn walk(&self, path: &ProjectPath) -> Result<LocatedObject, FilesError> {
+        let (resolved, held) = DiskWalk::resolve(self, path)?;
         Ok(match held {
-            None => Located::nothing(resolved),
-            Some((at, stat)) => Located {
+            None => LocatedObject::nothing(resolved),
+            Some((at, stat)) => LocatedObject {
                 resolved,
-                kind: kind_of(&stat).unwrap_or(Kind::Other),
+                kind: kind_of(&stat).unwrap_or(PlaceKind::Other),
                 held: Some((
-                    Handle {
-                        id: Identity::of(&stat),
+                    ObjectHandle {
+                        id: ObjectIdentity::of(&stat),
                         at,
                     },
                     stat,
@@ -230,11 +238,11 @@ impl Root {
     }
 
     #[cfg(jig_racy_asserts)]
-    fn cross_check(&self, path: &ProjectPath, quick: &Located) {
+    fn cross_check(&self, path: &ProjectPath, quick: &LocatedObject) {
         match self.walk(path) {
             Ok(plain) => {
                 assert_eq!(plain.resolved, quick.resolved, "two ways to locate {path}");
-                let id = |located: &Located| located.held.as_ref().map(|held| held.0.id);
+                let id = |located: &LocatedObject| located.held.as_ref().map(|held| held.0.id);
                 assert_eq!(id(&plain), id(quick), "two ways to locate {path}");
             }
             Err(error) => panic!("two ways to locate {path}: {error}"),
@@ -312,29 +320,31 @@ impl Root {
     pub(super) fn reopen(
         &self,
         path: &ProjectPath,
-        handle: &Handle,
+        handle: &ObjectHandle,
         flags: OFlags,
     ) -> Result<(OwnedFd, Stat), FilesError> {
         let fail = |error: Errno| FilesError::from_io(path, error);
         let opened = match &handle.at {
-            At::Root | At::Directory(_) => {
+            ObjectLocation::Root | ObjectLocation::Directory(_) => {
                 return Err(FilesError::IsDirectory { path: path.clone() });
             }
             #[cfg(target_os = "linux")]
-            At::Object(fd) => match &self.descriptors {
+            ObjectLocation::Object(fd) => match &self.descriptors {
                 Some(descriptors) => linux::open_again(descriptors, fd, flags).map_err(fail)?,
                 None => {
                     let (parent, name) = self.open_parent(path)?;
                     open_regular(parent.as_fd(), name, flags).map_err(fail)?
                 }
             },
-            At::Name { parent, name } => match open_regular(parent.as_fd(), name, flags) {
-                Err(Errno::NOENT) => return Err(FilesError::Changed { path: path.clone() }),
-                result => result.map_err(fail)?,
-            },
+            ObjectLocation::Name { parent, name } => {
+                match open_regular(parent.as_fd(), name, flags) {
+                    Err(Errno::NOENT) => return Err(FilesError::Changed { path: path.clone() }),
+                    result => result.map_err(fail)?,
+                }
+            }
         };
         let stat = rustix::fs::fstat(&opened).map_err(fail)?;
-        if Identity::of(&stat) != handle.id {
+        if ObjectIdentity::of(&stat) != handle.id {
             return Err(FilesError::Changed { path: path.clone() });
         }
         // A workspace may be `/`. What lies in `/proc` is the memory and the variables of processes, ours
@@ -346,19 +356,19 @@ impl Root {
     }
 
     #[cfg(target_os = "linux")]
-    fn open_without_links(&self, path: &ProjectPath) -> Option<(Handle, Stat)> {
+    fn open_without_links(&self, path: &ProjectPath) -> Option<(ObjectHandle, Stat)> {
         if !self.in_kernel.load(Ordering::Relaxed) {
             return None;
         }
         let fd = self.beneath(path, OFlags::PATH | OFlags::NOFOLLOW).ok()?;
         let stat = rustix::fs::fstat(&fd).ok()?;
         let at = if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-            At::Directory(fd)
+            ObjectLocation::Directory(fd)
         } else {
-            At::Object(fd)
+            ObjectLocation::Object(fd)
         };
-        let id = Identity::of(&stat);
-        Some((Handle { id, at }, stat))
+        let id = ObjectIdentity::of(&stat);
+        Some((ObjectHandle { id, at }, stat))
     }
 
     /// `None` when the kernel cannot tell: the walk can.
@@ -387,7 +397,7 @@ impl Root {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn open_without_links(&self, _: &ProjectPath) -> Option<(Handle, Stat)> {
+    fn open_without_links(&self, _: &ProjectPath) -> Option<(ObjectHandle, Stat)> {
         self.in_kernel.store(false, Ordering::Relaxed);
         None
     }
@@ -398,24 +408,24 @@ impl Root {
     }
 }
 
-impl Handle {
+impl ObjectHandle {
     /// The descriptor of a directory.
-    pub(super) fn directory<'a>(&'a self, root: &'a Root) -> Option<BorrowedFd<'a>> {
+    pub(super) fn directory<'a>(&'a self, root: &'a DiskRoot) -> Option<BorrowedFd<'a>> {
         match &self.at {
-            At::Root => Some(root.fd()),
-            At::Directory(fd) => Some(fd.as_fd()),
+            ObjectLocation::Root => Some(root.fd()),
+            ObjectLocation::Directory(fd) => Some(fd.as_fd()),
             _ => None,
         }
     }
 }
 
 /// What a state describes; `None` for a link.
-pub(super) fn kind_of(stat: &Stat) -> Option<Kind> {
+pub(super) fn kind_of(stat: &Stat) -> Option<PlaceKind> {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Some(Kind::File),
-        FileType::Directory => Some(Kind::Directory),
+        FileType::RegularFile => Some(PlaceKind::File),
+        FileType::Directory => Some(PlaceKind::Directory),
         FileType::Symlink => None,
-        _ => Some(Kind::Other),
+        _ => Some(PlaceKind::Other),
     }
 }
 

@@ -10,26 +10,30 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use super::leftovers::is_temporary;
 use super::root::{is_of_processes, open_child_dir, open_entries};
 use super::{DiskFiles, read_up_to};
-use crate::grep::{self, Hits, Matches, NameKind, Query, Start, Tree};
-use crate::{FilesError, Filter, Kind};
+use crate::grep::{self, GrepHits, GrepQuery, Matches, NameKind, SearchStart, SearchTree};
+use crate::{FilesError, Filter, PlaceKind};
 
 impl DiskFiles {
-    pub(super) fn search(&self, query: &Query, may: &Filter<'_>) -> Result<Matches, FilesError> {
+    pub(super) fn search(
+        &self,
+        query: &GrepQuery,
+        may: &Filter<'_>,
+    ) -> Result<Matches, FilesError> {
         grep::search(self, query, may)
     }
 }
 
-impl Tree for DiskFiles {
+impl SearchTree for DiskFiles {
     type Dir = OwnedFd;
 
-    fn start(&self, path: &ProjectPath) -> Result<Start, FilesError> {
+    fn start(&self, path: &ProjectPath) -> Result<SearchStart, FilesError> {
         let located = self.root.locate(path)?;
         let path = located.resolved.path().clone();
         Ok(match located.kind {
-            Kind::Missing => return Err(FilesError::NotFound { path }),
-            Kind::Directory => Start::Directory(path),
-            Kind::File => Start::File(path),
-            Kind::Link(_) | Kind::Other => Start::Nothing,
+            PlaceKind::Missing => return Err(FilesError::NotFound { path }),
+            PlaceKind::Directory => SearchStart::Directory(path),
+            PlaceKind::File => SearchStart::File(path),
+            PlaceKind::Link(_) | PlaceKind::Other => SearchStart::Nothing,
         })
     }
 
@@ -99,7 +103,7 @@ impl Tree for DiskFiles {
         name: &str,
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
-        hits: &mut Hits,
+        hits: &mut GrepHits,
     ) -> Option<()> {
         #[expect(
             clippy::disallowed_types,

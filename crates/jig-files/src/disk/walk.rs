@@ -9,34 +9,34 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use jig_policy::{Entry, Lookup, Resolved, Workspace};
+use jig_policy::{Lookup, LookupEntry, ResolvedPath, Workspace};
 use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
-use super::root::{At, Root, open_child_dir};
+use super::root::{DiskRoot, ObjectLocation, open_child_dir};
 use crate::FilesError;
 
 /// One walk from the root.
-pub(super) struct Walk<'r> {
-    root: &'r Root,
-    state: RefCell<State>,
+pub(super) struct DiskWalk<'r> {
+    root: &'r DiskRoot,
+    state: RefCell<DiskWalkState>,
 }
 
 #[derive(Default)]
-struct State {
+struct DiskWalkState {
     /// The directories from the root to where the walk stands, or beyond it after a `..`.
     passed: Vec<(OwnedFd, Stat)>,
     /// What stood at the end and is no directory.
-    leaf: Option<(At, Stat)>,
+    leaf: Option<(ObjectLocation, Stat)>,
 }
 
-impl<'r> Walk<'r> {
+impl<'r> DiskWalk<'r> {
     /// The canonical form of `path` and what is held there, if anything.
     pub(super) fn resolve(
-        root: &'r Root,
+        root: &'r DiskRoot,
         path: &ProjectPath,
-    ) -> Result<(Resolved, Option<(At, Stat)>), FilesError> {
+    ) -> Result<(ResolvedPath, Option<(ObjectLocation, Stat)>), FilesError> {
         let walk = Self {
             root,
             state: RefCell::default(),
@@ -55,12 +55,15 @@ impl<'r> Walk<'r> {
         let held = match resolved.path().depth() {
             0 => {
                 let stat = rustix::fs::fstat(root.fd());
-                (At::Root, stat.map_err(|e| FilesError::from_io(path, e))?)
+                (
+                    ObjectLocation::Root,
+                    stat.map_err(|e| FilesError::from_io(path, e))?,
+                )
             }
             depth => {
                 state.passed.truncate(depth);
                 match state.passed.pop() {
-                    Some((fd, stat)) => (At::Directory(fd), stat),
+                    Some((fd, stat)) => (ObjectLocation::Directory(fd), stat),
                     None => return Err(FilesError::Changed { path: path.clone() }),
                 }
             }
@@ -77,10 +80,10 @@ impl<'r> Walk<'r> {
     }
 }
 
-impl Lookup for Walk<'_> {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+impl Lookup for DiskWalk<'_> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         let Some(name) = path.file_name() else {
-            return Ok(Entry::Directory);
+            return Ok(LookupEntry::Directory);
         };
         let state = &mut *self.state.borrow_mut();
         // The algorithm goes down one directory at a time, each of which it was told about here,
@@ -90,18 +93,18 @@ impl Lookup for Walk<'_> {
             Some((fd, _)) => fd.as_fd(),
             None => self.root.fd(),
         };
-        Ok(match Found::look(above, name, self.root.portable())? {
-            Found::Missing => Entry::Missing,
-            Found::Directory { fd, stat } => {
+        Ok(match WalkEntry::look(above, name, self.root.portable())? {
+            WalkEntry::Missing => LookupEntry::Missing,
+            WalkEntry::Directory { fd, stat } => {
                 state.passed.push((fd, stat));
-                Entry::Directory
+                LookupEntry::Directory
             }
-            Found::Leaf { at, stat } => {
+            WalkEntry::Leaf { at, stat } => {
                 state.leaf = Some((at, stat));
-                Entry::File
+                LookupEntry::File
             }
-            Found::Link { target, .. } => match String::from_utf8(target) {
-                Ok(target) => Entry::Link(self.translate(target)),
+            WalkEntry::Link { target, .. } => match String::from_utf8(target) {
+                Ok(target) => LookupEntry::Link(self.translate(target)),
                 Err(_) => return Err(io::Error::from(io::ErrorKind::InvalidData)),
             },
         })
@@ -109,7 +112,7 @@ impl Lookup for Walk<'_> {
 }
 
 /// What stands at a name of an open directory.
-pub(super) enum Found {
+pub(super) enum WalkEntry {
     Missing,
     Directory {
         fd: OwnedFd,
@@ -117,16 +120,16 @@ pub(super) enum Found {
     },
     Link {
         target: Vec<u8>,
-        held: At,
+        held: ObjectLocation,
         stat: Stat,
     },
     Leaf {
-        at: At,
+        at: ObjectLocation,
         stat: Stat,
     },
 }
 
-impl Found {
+impl WalkEntry {
     /// Looks a name up without following a link and without opening anything for reading.
     pub(super) fn look(above: BorrowedFd<'_>, name: &str, portable: bool) -> Result<Self, Errno> {
         let found = if portable {
@@ -151,11 +154,11 @@ impl Found {
             FileType::Symlink => Self::Link {
                 // The target of the very link that was opened, whatever has its name by now.
                 target: rustix::fs::readlinkat(&fd, "", Vec::new())?.into_bytes(),
-                held: At::Object(fd),
+                held: ObjectLocation::Object(fd),
                 stat,
             },
             _ => Self::Leaf {
-                at: At::Object(fd),
+                at: ObjectLocation::Object(fd),
                 stat,
             },
         })
@@ -170,8 +173,8 @@ impl Found {
     /// opened. If it turned into something else in between, opening it fails.
     fn by_name(above: BorrowedFd<'_>, name: &str) -> Result<Self, Errno> {
         let stat = rustix::fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        let held = || -> Result<At, Errno> {
-            Ok(At::Name {
+        let held = || -> Result<ObjectLocation, Errno> {
+            Ok(ObjectLocation::Name {
                 parent: rustix::io::fcntl_dupfd_cloexec(above, 0)?,
                 name: name.to_owned(),
             })

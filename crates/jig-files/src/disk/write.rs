@@ -7,9 +7,9 @@ use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use super::leftovers::write_all;
-use super::root::{Identity, open_regular, rename_to_free};
+use super::root::{ObjectIdentity, open_regular, rename_to_free};
 use super::{DiskFiles, handle_of};
-use crate::{ContentHash, FilesError, Kind, Place, WriteOptions};
+use crate::{ContentHash, FilesError, Place, PlaceKind, WriteOptions};
 
 impl DiskFiles {
     pub(super) fn write_file(
@@ -21,7 +21,7 @@ impl DiskFiles {
         let path = place.path();
         let _alone = self.alone_with(path);
         match place.kind() {
-            Kind::Missing => self.create(path, content, options).map(|()| true),
+            PlaceKind::Missing => self.create(path, content, options).map(|()| true),
             _ if options.exclusive => Err(FilesError::AlreadyExists { path: path.clone() }),
             _ => {
                 place.expect_file()?;
@@ -105,7 +105,7 @@ impl DiskFiles {
         content: &[u8],
         old: Option<&Stat>,
         durable: bool,
-    ) -> Result<Staged<'a>, Errno> {
+    ) -> Result<StagedFile<'a>, Errno> {
         // Until it is complete, a file that replaces another can be read by nobody else.
         let mode = if old.is_some() { PRIVATE } else { NEW_FILE };
         let staged = match self.nameless(parent, mode) {
@@ -115,7 +115,7 @@ impl DiskFiles {
                 let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
                 let flags = flags | OFlags::NOFOLLOW;
                 let fd = rustix::fs::openat(parent, name.as_str(), flags, mode)?;
-                Staged {
+                StagedFile {
                     fd,
                     parent: parent.as_fd(),
                     name: Some(name),
@@ -142,11 +142,11 @@ impl DiskFiles {
         &'a self,
         parent: &'a OwnedFd,
         mode: Mode,
-    ) -> Option<Result<Staged<'a>, Errno>> {
+    ) -> Option<Result<StagedFile<'a>, Errno>> {
         let descriptors = self.root.descriptors()?;
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         match rustix::fs::openat(parent, ".", flags, mode) {
-            Ok(fd) => Some(Ok(Staged {
+            Ok(fd) => Some(Ok(StagedFile {
                 fd,
                 parent: parent.as_fd(),
                 name: None,
@@ -159,7 +159,7 @@ impl DiskFiles {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn nameless<'a>(&'a self, _: &'a OwnedFd, _: Mode) -> Option<Result<Staged<'a>, Errno>> {
+    fn nameless<'a>(&'a self, _: &'a OwnedFd, _: Mode) -> Option<Result<StagedFile<'a>, Errno>> {
         None
     }
 
@@ -182,7 +182,7 @@ impl DiskFiles {
                 .reopen(path, handle_of(place)?, OFlags::WRONLY | OFlags::APPEND)?;
         // A file that lost its name to another one would take the addition with it.
         let now = regular_at(&parent, name);
-        if now.is_none_or(|now| Identity::of(&now) != Identity::of(&stat)) {
+        if now.is_none_or(|now| ObjectIdentity::of(&now) != ObjectIdentity::of(&stat)) {
             return Err(FilesError::Changed { path: path.clone() });
         }
         if let Some(wanted) = options.if_match
@@ -239,9 +239,9 @@ impl DiskFiles {
         if let Some(source) = source {
             copy_all(source, &staged.fd).map_err(fail)?;
         }
-        let own = Identity::of(&rustix::fs::fstat(&staged.fd).map_err(fail)?);
+        let own = ObjectIdentity::of(&rustix::fs::fstat(&staged.fd).map_err(fail)?);
         let now = regular_at(parent, name).ok_or_else(changed)?;
-        if Identity::of(&now) != Identity::of(old) {
+        if ObjectIdentity::of(&now) != ObjectIdentity::of(old) {
             return Err(changed());
         }
         let temporary = || self.leftovers.name_in(&directory);
@@ -249,7 +249,7 @@ impl DiskFiles {
         replaced.map_err(fail)?;
         let file = open_regular(parent.as_fd(), name, flags).map_err(fail)?;
         let stat = rustix::fs::fstat(&file).map_err(fail)?;
-        match Identity::of(&stat) == own {
+        match ObjectIdentity::of(&stat) == own {
             true => Ok((file, stat)),
             false => Err(changed()),
         }
@@ -257,7 +257,7 @@ impl DiskFiles {
 }
 
 /// Content that is complete and waits for its name.
-struct Staged<'a> {
+struct StagedFile<'a> {
     fd: OwnedFd,
     parent: BorrowedFd<'a>,
     /// The temporary name, if it has one; it is removed when this is dropped.
@@ -265,7 +265,7 @@ struct Staged<'a> {
     descriptors: Option<BorrowedFd<'a>>,
 }
 
-impl Staged<'_> {
+impl StagedFile<'_> {
     /// Gives it a name at which nothing stands.
     fn create(mut self, parent: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
         let Some(temporary) = &self.name else {
@@ -316,7 +316,7 @@ impl Staged<'_> {
     }
 }
 
-impl Drop for Staged<'_> {
+impl Drop for StagedFile<'_> {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
             let _ = rustix::fs::unlinkat(self.parent, name.as_str(), AtFlags::empty());
@@ -364,7 +364,7 @@ fn copy_all(from: &OwnedFd, to: &OwnedFd) -> Result<(), Errno> {
 
 /// Whether nobody has written to the file between the two looks at it.
 fn unchanged(now: &Stat, before: &Stat) -> bool {
-    Identity::of(now) == Identity::of(before)
+    ObjectIdentity::of(now) == ObjectIdentity::of(before)
         && now.st_size == before.st_size
         && now.st_mtime == before.st_mtime
         && now.st_mtime_nsec == before.st_mtime_nsec

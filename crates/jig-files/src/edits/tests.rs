@@ -1,6 +1,6 @@
 use super::*;
 
-fn check(content: &str, edits: &[Edit], expected: Result<&str, (usize, EditProblem)>) {
+fn check(content: &str, edits: &[FileEdit], expected: Result<&str, (usize, EditProblem)>) {
     let found = apply(content.as_bytes(), edits);
     let found = found.map(|bytes| String::from_utf8(bytes).unwrap());
     assert_eq!(
@@ -10,23 +10,23 @@ fn check(content: &str, edits: &[Edit], expected: Result<&str, (usize, EditProbl
     );
 }
 
-fn bytes(range: Range<u64>, with: &str) -> Edit {
-    Edit::Bytes {
+fn bytes(range: Range<u64>, with: &str) -> FileEdit {
+    FileEdit::Bytes {
         range,
         with: with.into(),
     }
 }
 
-fn lines(first: u64, last: u64, with: &str) -> Edit {
-    Edit::Lines {
+fn lines(first: u64, last: u64, with: &str) -> FileEdit {
+    FileEdit::Lines {
         first,
         last,
         with: with.into(),
     }
 }
 
-fn text(find: &str, with: &str, all: bool) -> Edit {
-    Edit::Text {
+fn text(find: &str, with: &str, all: bool) -> FileEdit {
+    FileEdit::Text {
         find: find.into(),
         with: with.into(),
         all,

@@ -6,10 +6,10 @@ use std::io;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 use jig_proto::ProjectPath;
 
-use super::{FileMatches, GrepLine, Matches, Query};
+use super::{GrepFileMatches, GrepLine, GrepQuery, Matches};
 
 /// The lines of one file, as the searcher reports them.
-pub(crate) struct Hits {
+pub(crate) struct GrepHits {
     lines: Vec<GrepLine>,
     matches: u64,
     bytes: u64,
@@ -17,8 +17,8 @@ pub(crate) struct Hits {
     max_bytes: u64,
 }
 
-impl Hits {
-    pub(super) fn new(query: &Query) -> Self {
+impl GrepHits {
+    pub(super) fn new(query: &GrepQuery) -> Self {
         Self {
             lines: Vec::new(),
             matches: 0,
@@ -54,7 +54,7 @@ impl Hits {
     }
 }
 
-impl Sink for &mut Hits {
+impl Sink for &mut GrepHits {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
@@ -69,7 +69,7 @@ impl Sink for &mut Hits {
 /// The files from all threads. It never holds much more than the limits allow, and what it holds
 /// are the first ones by path, so the outcome does not depend on which thread was quicker.
 pub(super) struct Collector {
-    files: BTreeMap<ProjectPath, Hits>,
+    files: BTreeMap<ProjectPath, GrepHits>,
     matches: u64,
     bytes: u64,
     max_matches: u64,
@@ -80,7 +80,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    pub(super) fn new(query: &Query) -> Self {
+    pub(super) fn new(query: &GrepQuery) -> Self {
         Self {
             files: BTreeMap::new(),
             matches: 0,
@@ -98,7 +98,7 @@ impl Collector {
     }
 
     /// Takes in a file. Says whether the limits are exceeded by now.
-    pub(super) fn add(&mut self, path: ProjectPath, hits: Hits) -> bool {
+    pub(super) fn add(&mut self, path: ProjectPath, hits: GrepHits) -> bool {
         if self.is_too_late(&path) || self.files.contains_key(&path) {
             return self.is_over(self.matches, self.bytes);
         }
@@ -141,7 +141,7 @@ impl Collector {
             let whole = fits == lines.len();
             lines.truncate(fits);
             if lines.iter().any(|line| line.is_match) {
-                files.push(FileMatches { path, lines });
+                files.push(GrepFileMatches { path, lines });
             }
             if !whole {
                 break;

@@ -10,8 +10,8 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
 
 /// The ignore files of one directory and of those above it.
 #[derive(Debug)]
-pub(super) struct Rules {
-    above: Option<Arc<Rules>>,
+pub(super) struct IgnoreRules {
+    above: Option<Arc<IgnoreRules>>,
     /// How much of a path below this directory is the directory itself, with its slash.
     prefix: usize,
     /// By precedence: `.rgignore`, `.ignore`, `.gitignore`, `.git/info/exclude`.
@@ -20,14 +20,14 @@ pub(super) struct Rules {
 
 /// What the rules say about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum IgnoreVerdict {
     Nothing,
     LeaveOut,
     /// Named as an exception, which also brings back a hidden file.
     Keep,
 }
 
-impl Rules {
+impl IgnoreRules {
     pub(super) fn top() -> Arc<Self> {
         Arc::new(Self {
             above: None,
@@ -42,10 +42,10 @@ impl Rules {
     pub(super) fn below(
         self: &Arc<Self>,
         directory: &str,
-        present: Present,
+        present: IgnoreFilePresence,
         read: impl Fn(&str) -> Option<Vec<u8>>,
     ) -> Arc<Self> {
-        if present == Present::default() {
+        if present == IgnoreFilePresence::default() {
             return Arc::clone(self);
         }
         let load = |there: bool, name: &str| there.then(|| parse(&read(name)?)).flatten();
@@ -69,32 +69,34 @@ impl Rules {
     }
 
     /// What is said about a path, which is relative to the workspace.
-    pub(super) fn say(&self, path: &str, is_directory: bool) -> Said {
-        let mut said = [Said::Nothing; 4];
+    pub(super) fn say(&self, path: &str, is_directory: bool) -> IgnoreVerdict {
+        let mut said = [IgnoreVerdict::Nothing; 4];
         let mut here = Some(self);
         while let Some(rules) = here {
             let own = path.get(rules.prefix..).unwrap_or(path);
             for (kind, set) in rules.sets.iter().enumerate() {
                 // The nearest directory decides, for each kind of file by itself.
-                if let (Some(set), Said::Nothing) = (set, said[kind]) {
+                if let (Some(set), IgnoreVerdict::Nothing) = (set, said[kind]) {
                     said[kind] = heard(set.matched(own, is_directory));
                 }
             }
             here = rules.above.as_deref();
         }
-        let first = said.into_iter().find(|said| *said != Said::Nothing);
-        first.unwrap_or(Said::Nothing)
+        let first = said
+            .into_iter()
+            .find(|said| *said != IgnoreVerdict::Nothing);
+        first.unwrap_or(IgnoreVerdict::Nothing)
     }
 }
 
 /// Which files that matter here a directory holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Present {
+pub(super) struct IgnoreFilePresence {
     files: [bool; 3],
     git: bool,
 }
 
-impl Present {
+impl IgnoreFilePresence {
     pub(super) fn note(&mut self, name: &str) {
         if name == ".git" {
             self.git = true;
@@ -104,11 +106,11 @@ impl Present {
     }
 }
 
-fn heard(found: Match<&Glob>) -> Said {
+fn heard(found: Match<&Glob>) -> IgnoreVerdict {
     match found {
-        Match::None => Said::Nothing,
-        Match::Ignore(_) => Said::LeaveOut,
-        Match::Whitelist(_) => Said::Keep,
+        Match::None => IgnoreVerdict::Nothing,
+        Match::Ignore(_) => IgnoreVerdict::LeaveOut,
+        Match::Whitelist(_) => IgnoreVerdict::Keep,
     }
 }
 

@@ -8,18 +8,18 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use jig_proto::ProjectPath;
 
-use super::collect::{Collector, Hits};
-use super::rules::{Present, Rules, Said};
-use super::{Matches, Query};
+use super::collect::{Collector, GrepHits};
+use super::rules::{IgnoreFilePresence, IgnoreRules, IgnoreVerdict};
+use super::{GrepQuery, Matches};
 use crate::{FilesError, Filter};
 
 /// A tree that can be searched. Nothing here follows a link, except [`start`](Self::start).
-pub(crate) trait Tree: Sync {
+pub(crate) trait SearchTree: Sync {
     /// An open directory.
     type Dir: Send + Sync;
 
     /// Where a search begins, with links on the way to it resolved.
-    fn start(&self, path: &ProjectPath) -> Result<Start, FilesError>;
+    fn start(&self, path: &ProjectPath) -> Result<SearchStart, FilesError>;
     /// The root of the tree.
     fn root(&self) -> Result<Self::Dir, FilesError>;
     /// A directory in a directory.
@@ -35,12 +35,12 @@ pub(crate) trait Tree: Sync {
         name: &str,
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
-        hits: &mut Hits,
+        hits: &mut GrepHits,
     ) -> Option<()>;
 }
 
 /// What stands where a search begins.
-pub(crate) enum Start {
+pub(crate) enum SearchStart {
     Directory(ProjectPath),
     File(ProjectPath),
     /// Something that cannot be searched, such as a pipe.
@@ -57,17 +57,17 @@ pub(crate) enum NameKind {
 }
 
 /// Searches a tree.
-pub(crate) fn search<T: Tree>(
+pub(crate) fn search<T: SearchTree>(
     tree: &T,
-    query: &Query,
+    query: &GrepQuery,
     may: &Filter<'_>,
 ) -> Result<Matches, FilesError> {
-    let run = Run {
+    let run = GrepRun {
         tree,
         query,
         may,
         matcher: query.matcher()?,
-        queue: Mutex::new(Queue {
+        queue: Mutex::new(WalkQueue {
             jobs: Vec::new(),
             working: 0,
         }),
@@ -97,29 +97,29 @@ pub(crate) fn search<T: Tree>(
     Ok(into_inner(run.collector).finish())
 }
 
-struct Run<'a, T: Tree> {
+struct GrepRun<'a, T: SearchTree> {
     tree: &'a T,
-    query: &'a Query,
+    query: &'a GrepQuery,
     may: &'a Filter<'a>,
     matcher: RegexMatcher,
-    queue: Mutex<Queue<T::Dir>>,
+    queue: Mutex<WalkQueue<T::Dir>>,
     changed: Condvar,
     collector: Mutex<Collector>,
     /// Whether the limits are exceeded, so that the collector need not be asked before.
     full: AtomicBool,
 }
 
-struct Queue<D> {
+struct WalkQueue<D> {
     /// The newest is taken first: that keeps the number of open directories small.
-    jobs: Vec<Job<D>>,
+    jobs: Vec<WalkJob<D>>,
     working: usize,
 }
 
-enum Job<D> {
+enum WalkJob<D> {
     Directory {
         above: Option<Arc<D>>,
         path: ProjectPath,
-        rules: Arc<Rules>,
+        rules: Arc<IgnoreRules>,
     },
     Files {
         directory: Arc<D>,
@@ -127,7 +127,7 @@ enum Job<D> {
     },
 }
 
-impl<T: Tree> Run<'_, T> {
+impl<T: SearchTree> GrepRun<'_, T> {
     /// Puts the first jobs into the queue.
     fn begin(&self) -> Result<(), FilesError> {
         let whole = [ProjectPath::root()];
@@ -139,9 +139,9 @@ impl<T: Tree> Run<'_, T> {
         let mut files = Vec::new();
         for path in paths {
             match self.tree.start(path)? {
-                Start::Directory(path) => directories.push(path),
-                Start::File(path) => files.push(path),
-                Start::Nothing => {}
+                SearchStart::Directory(path) => directories.push(path),
+                SearchStart::File(path) => files.push(path),
+                SearchStart::Nothing => {}
             }
         }
         // One that lies in another is searched with it. A file in a directory may be hidden or
@@ -165,9 +165,9 @@ impl<T: Tree> Run<'_, T> {
             lock(&self.collector).skipped += 1;
             return Ok(());
         }
-        let rules = Rules::top();
+        let rules = IgnoreRules::top();
         let Some(parent) = path.parent() else {
-            return self.enqueue([Job::Directory {
+            return self.enqueue([WalkJob::Directory {
                 above: None,
                 path: path.clone(),
                 rules,
@@ -187,13 +187,13 @@ impl<T: Tree> Run<'_, T> {
         let path = path.clone();
         if is_directory {
             rules = self.add_rules(&rules, &here, &at, None);
-            return self.enqueue([Job::Directory {
+            return self.enqueue([WalkJob::Directory {
                 above: Some(Arc::new(here)),
                 path,
                 rules,
             }]);
         }
-        self.enqueue([Job::Files {
+        self.enqueue([WalkJob::Files {
             directory: Arc::new(here),
             paths: vec![path],
         }])
@@ -202,15 +202,15 @@ impl<T: Tree> Run<'_, T> {
     /// The rules inside a directory.
     fn add_rules(
         &self,
-        rules: &Arc<Rules>,
+        rules: &Arc<IgnoreRules>,
         directory: &T::Dir,
         path: &ProjectPath,
         names: Option<&[(String, NameKind)]>,
-    ) -> Arc<Rules> {
+    ) -> Arc<IgnoreRules> {
         if !self.query.ignore_files {
             return Arc::clone(rules);
         }
-        let mut present = Present::default();
+        let mut present = IgnoreFilePresence::default();
         match names {
             Some(names) => names.iter().for_each(|(name, _)| present.note(name)),
             None => {
@@ -228,7 +228,7 @@ impl<T: Tree> Run<'_, T> {
         })
     }
 
-    fn enqueue(&self, jobs: impl IntoIterator<Item = Job<T::Dir>>) -> Result<(), FilesError> {
+    fn enqueue(&self, jobs: impl IntoIterator<Item = WalkJob<T::Dir>>) -> Result<(), FilesError> {
         lock(&self.queue).jobs.extend(jobs);
         Ok(())
     }
@@ -253,7 +253,7 @@ impl<T: Tree> Run<'_, T> {
     /// The next job, which counts as being worked on until the guard that
     /// [`working`](Self::working) gives is dropped. `None` when there is none, or, if this may wait,
     /// when none will come.
-    fn next(&self, wait: bool) -> Option<Job<T::Dir>> {
+    fn next(&self, wait: bool) -> Option<WalkJob<T::Dir>> {
         let mut queue = lock(&self.queue);
         loop {
             if let Some(job) = queue.jobs.pop() {
@@ -270,17 +270,17 @@ impl<T: Tree> Run<'_, T> {
         }
     }
 
-    fn working(&self) -> Working<'_, T::Dir> {
-        Working {
+    fn working(&self) -> WalkJobGuard<'_, T::Dir> {
+        WalkJobGuard {
             queue: &self.queue,
             changed: &self.changed,
         }
     }
 
-    fn perform(&self, job: Job<T::Dir>, searcher: &mut Searcher) {
+    fn perform(&self, job: WalkJob<T::Dir>, searcher: &mut Searcher) {
         match job {
-            Job::Directory { above, path, rules } => self.enter(above, path, rules),
-            Job::Files { directory, paths } => {
+            WalkJob::Directory { above, path, rules } => self.enter(above, path, rules),
+            WalkJob::Files { directory, paths } => {
                 for path in paths {
                     self.search_file(&directory, path, searcher);
                 }
@@ -288,7 +288,7 @@ impl<T: Tree> Run<'_, T> {
         }
     }
 
-    fn enter(&self, above: Option<Arc<T::Dir>>, path: ProjectPath, rules: Arc<Rules>) {
+    fn enter(&self, above: Option<Arc<T::Dir>>, path: ProjectPath, rules: Arc<IgnoreRules>) {
         if self.is_too_late(&path) {
             return;
         }
@@ -322,7 +322,7 @@ impl<T: Tree> Run<'_, T> {
             let hidden = name.starts_with('.') && !self.query.hidden;
             let may = (self.may)(&child, is_directory);
             // How a name that nobody may know is counted must not depend on patterns, which a tool may have written.
-            if hidden && (said != Said::Keep || !may) {
+            if hidden && (said != IgnoreVerdict::Keep || !may) {
                 ignored += 1;
                 continue;
             }
@@ -330,12 +330,12 @@ impl<T: Tree> Run<'_, T> {
                 skipped += 1;
                 continue;
             }
-            if said == Said::LeaveOut {
+            if said == IgnoreVerdict::LeaveOut {
                 ignored += 1;
                 continue;
             }
             if is_directory {
-                jobs.push(Job::Directory {
+                jobs.push(WalkJob::Directory {
                     above: Some(Arc::clone(&directory)),
                     path: child,
                     rules: Arc::clone(&rules),
@@ -344,14 +344,14 @@ impl<T: Tree> Run<'_, T> {
             }
             files.push(child);
             if files.len() == BATCH {
-                jobs.push(Job::Files {
+                jobs.push(WalkJob::Files {
                     directory: Arc::clone(&directory),
                     paths: std::mem::take(&mut files),
                 });
             }
         }
         if !files.is_empty() {
-            jobs.push(Job::Files {
+            jobs.push(WalkJob::Files {
                 directory,
                 paths: files,
             });
@@ -375,7 +375,7 @@ impl<T: Tree> Run<'_, T> {
         if self.is_too_late(&path) {
             return;
         }
-        let mut hits = Hits::new(self.query);
+        let mut hits = GrepHits::new(self.query);
         let done = self
             .tree
             .search(directory, name, searcher, &self.matcher, &mut hits);
@@ -392,12 +392,12 @@ impl<T: Tree> Run<'_, T> {
 }
 
 /// Held while a job is done: its end, also by a panic, wakes those who wait for more.
-struct Working<'a, D> {
-    queue: &'a Mutex<Queue<D>>,
+struct WalkJobGuard<'a, D> {
+    queue: &'a Mutex<WalkQueue<D>>,
     changed: &'a Condvar,
 }
 
-impl<D> Drop for Working<'_, D> {
+impl<D> Drop for WalkJobGuard<'_, D> {
     fn drop(&mut self) {
         let mut queue = lock(self.queue);
         queue.working -= 1;

@@ -1,4 +1,4 @@
-//! [`Apply`]: doing what a layer says to the directory that it lies on.
+//! [`LayerApply`]: doing what a layer says to the directory that it lies on.
 //!
 //! Every change acts on a name in a directory. That directory is opened at its path beneath the root,
 //! without following any link, and the name must still stand for what was compared. Files and links get
@@ -15,26 +15,26 @@ use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, SeekFrom, Stat, Uid};
 use rustix::io::Errno;
 
-use super::change::{Applied, Change, ChangeKind, Failed, What};
+use super::change::{ApplyReport, Change, ChangeKind, FailedChange, PathKind};
 use super::entries;
-use crate::disk::{Leftovers, Root, write_all};
+use crate::disk::{DiskRoot, Leftovers, write_all};
 
 /// The two trees.
-pub(super) struct Apply<'a> {
-    pub(super) upper: &'a Root,
-    pub(super) lower: &'a Root,
+pub(super) struct LayerApply<'a> {
+    pub(super) upper: &'a DiskRoot,
+    pub(super) lower: &'a DiskRoot,
     pub(super) leftovers: &'a Leftovers,
 }
 
-impl Apply<'_> {
+impl LayerApply<'_> {
     /// Does what can be done and says what became of each.
     pub(super) fn all(
         &self,
         changes: Vec<Change>,
         also_conflicts: bool,
         allow: &dyn Fn(&Change) -> bool,
-    ) -> Applied {
-        let mut applied = Applied::default();
+    ) -> ApplyReport {
+        let mut applied = ApplyReport::default();
         let mut wanted: Vec<Change> = Vec::new();
         // Directories that are not made, and whether that is for a conflict. Nothing can be made in them.
         let mut unmade: HashMap<ProjectPath, bool> = HashMap::new();
@@ -55,7 +55,7 @@ impl Apply<'_> {
             match (is_conflict, change.unfit) {
                 (Some(true), _) => applied.conflicts.push(change),
                 (Some(false), _) => applied.refused.push(change),
-                (None, Some(unfit)) => applied.failed.push(Failed {
+                (None, Some(unfit)) => applied.failed.push(FailedChange {
                     why: unfit.to_string(),
                     change,
                 }),
@@ -79,7 +79,7 @@ impl Apply<'_> {
         for (change, result) in wanted.into_iter().zip(results) {
             match result {
                 Ok(()) => applied.done.push(change),
-                Err(error) => applied.failed.push(Failed {
+                Err(error) => applied.failed.push(FailedChange {
                     why: in_words(&error),
                     change,
                 }),
@@ -90,9 +90,9 @@ impl Apply<'_> {
 
     /// Removes what is gone, and what cannot be replaced in one step.
     fn remove(&self, change: &Change) -> io::Result<()> {
-        let is_directory = change.was == Some(What::Directory);
-        let makes_room =
-            change.kind == ChangeKind::Retyped && (is_directory || change.what == What::Directory);
+        let is_directory = change.was == Some(PathKind::Directory);
+        let makes_room = change.kind == ChangeKind::Retyped
+            && (is_directory || change.what == PathKind::Directory);
         if change.kind != ChangeKind::Deleted && !makes_room {
             return Ok(());
         }
@@ -111,27 +111,27 @@ impl Apply<'_> {
             return Ok(());
         }
         match change.what {
-            What::Directory if change.kind == ChangeKind::Modified => Ok(()),
-            What::Directory => self.in_parent(change, |parent, name| {
+            PathKind::Directory if change.kind == ChangeKind::Modified => Ok(()),
+            PathKind::Directory => self.in_parent(change, |parent, name| {
                 // Open for what is to be made in it; the rest comes at the end.
                 Ok(rustix::fs::mkdirat(parent, name, Mode::RWXU)?)
             }),
-            What::File if !change.content && !change.attributes => self.set_in_place(change),
-            What::File => self.put(change, |parent, temporary| {
+            PathKind::File if !change.content && !change.attributes => self.set_in_place(change),
+            PathKind::File => self.put(change, |parent, temporary| {
                 self.copy(change, parent, temporary)
             }),
-            What::Symlink => self.put(change, |parent, temporary| {
+            PathKind::Symlink => self.put(change, |parent, temporary| {
                 let above = self.above(change)?;
                 let target = entries::link_target(above.as_fd(), &above.name)?;
                 Ok(rustix::fs::symlinkat(&target, parent, temporary)?)
             }),
-            What::Other => Err(Errno::INVAL.into()),
+            PathKind::Other => Err(Errno::INVAL.into()),
         }
     }
 
     /// The permissions, attributes and times of a directory.
     fn finish(&self, change: &Change) -> io::Result<()> {
-        if change.what != What::Directory || change.kind == ChangeKind::Deleted {
+        if change.what != PathKind::Directory || change.kind == ChangeKind::Deleted {
             return Ok(());
         }
         let (stat, attributes) = match change.path.parent() {
@@ -193,7 +193,7 @@ impl Apply<'_> {
             let temporary = self.leftovers.name_in(&directory);
             let put = make(parent, &temporary).and_then(|()| {
                 // Of what was there in another form, room has been made.
-                match change.was.filter(|was| *was != What::Directory) {
+                match change.was.filter(|was| *was != PathKind::Directory) {
                     Some(_) => {
                         expect_same(parent, name, change)?;
                         Ok(rustix::fs::renameat(parent, &temporary, parent, name)?)
@@ -224,7 +224,7 @@ impl Apply<'_> {
         keep_owner(to.as_fd(), &stat)?;
         entries::set_attributes(to.as_fd(), &entries::attributes(from.as_fd())?)?;
         let there = match change.was {
-            Some(What::File) => rustix::fs::statat(
+            Some(PathKind::File) => rustix::fs::statat(
                 parent,
                 change.path.file_name().unwrap_or_default(),
                 AtFlags::SYMLINK_NOFOLLOW,
@@ -238,8 +238,8 @@ impl Apply<'_> {
     }
 
     /// The directory of the layer that a change is in, and its name there.
-    fn above(&self, change: &Change) -> io::Result<Above> {
-        Ok(Above {
+    fn above(&self, change: &Change) -> io::Result<LayerParent> {
+        Ok(LayerParent {
             directories: entries::own_directories(self.upper.fd(), &change.path)?,
             name: c_name(&change.path)?,
         })
@@ -274,19 +274,19 @@ impl Apply<'_> {
 }
 
 /// A directory of the layer, and a name in it.
-struct Above {
+struct LayerParent {
     directories: entries::OwnDirectories,
     name: CString,
 }
 
-impl AsFd for Above {
+impl AsFd for LayerParent {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.directories.as_fd()
     }
 }
 
 fn makes_directory(change: &Change) -> bool {
-    change.what == What::Directory
+    change.what == PathKind::Directory
         && matches!(change.kind, ChangeKind::Created | ChangeKind::Retyped)
 }
 

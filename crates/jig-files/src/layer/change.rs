@@ -1,4 +1,4 @@
-//! [`Change`]: one difference between a layer and what it lies on; [`Applied`]: what became of them.
+//! [`Change`]: one difference between a layer and what it lies on; [`ApplyReport`]: what became of them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ pub struct Change {
     /// How it differs.
     pub kind: ChangeKind,
     /// What is there now; for something that was deleted, what was there.
-    pub what: What,
+    pub what: PathKind,
     /// What was there before, unless it is new.
-    pub was: Option<What>,
+    pub was: Option<PathKind>,
     /// How many bytes it has now; for something that was deleted, how many it had.
     pub size: u64,
     /// Whether the bytes of a file, or where a link leads, are others than before.
@@ -31,13 +31,13 @@ pub struct Change {
     /// unless that is asked for.
     pub conflict: bool,
     /// Why it cannot be applied at all.
-    pub unfit: Option<Unfit>,
+    pub unfit: Option<UnfitEntry>,
     /// What was below when it was compared.
-    pub(super) seen: Option<Seen>,
+    pub(super) seen: Option<FileStamp>,
 }
 
 impl Change {
-    pub(super) fn new(path: ProjectPath, kind: ChangeKind, what: What) -> Self {
+    pub(super) fn new(path: ProjectPath, kind: ChangeKind, what: PathKind) -> Self {
         Self {
             path,
             kind,
@@ -66,7 +66,7 @@ impl fmt::Display for Change {
         f.write_str(self.kind.name())?;
         match (self.kind, self.was) {
             (ChangeKind::Retyped, Some(was)) => write!(f, " {was} to {}", self.what)?,
-            (_, _) if self.what != What::File => write!(f, " {}", self.what)?,
+            (_, _) if self.what != PathKind::File => write!(f, " {}", self.what)?,
             _ => {}
         }
         write!(f, " {}", self.path)?;
@@ -125,7 +125,7 @@ impl ChangeKind {
 
 /// What can be at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum PathKind {
     /// A regular file.
     File,
     /// A directory.
@@ -136,19 +136,19 @@ pub enum What {
     Other,
 }
 
-impl What {
+impl PathKind {
     /// `file`, `directory`, `symlink`, `other`.
     pub fn name(self) -> &'static str {
         match self {
-            What::File => "file",
-            What::Directory => "directory",
-            What::Symlink => "symlink",
-            What::Other => "other",
+            PathKind::File => "file",
+            PathKind::Directory => "directory",
+            PathKind::Symlink => "symlink",
+            PathKind::Other => "other",
         }
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for PathKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -157,7 +157,7 @@ impl fmt::Display for What {
 /// Why something of a layer cannot be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Unfit {
+pub enum UnfitEntry {
     /// It is a pipe, a socket or a device.
     Special,
     /// Its name is not UTF-8, so that no rule can be compared with it. The path shows what can be shown.
@@ -166,12 +166,12 @@ pub enum Unfit {
     TooDeep,
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for UnfitEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Unfit::Special => "it is a pipe, a socket or a device",
-            Unfit::NotUtf8 => "its name is not UTF-8",
-            Unfit::TooDeep => "it lies below too many directories",
+            UnfitEntry::Special => "it is a pipe, a socket or a device",
+            UnfitEntry::NotUtf8 => "its name is not UTF-8",
+            UnfitEntry::TooDeep => "it lies below too many directories",
         })
     }
 }
@@ -230,7 +230,7 @@ impl Default for DiffLimits {
 /// What became of the changes of a layer.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct Applied {
+pub struct ApplyReport {
     /// Those that are done.
     pub done: Vec<Change>,
     /// Those that the caller refused, and those in directories of which it refused the making.
@@ -238,13 +238,13 @@ pub struct Applied {
     /// Those of what somebody else has changed since the layer was made.
     pub conflicts: Vec<Change>,
     /// Those that failed or cannot be applied, with the reason.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedChange>,
     /// Where the layer is kept, because there are conflicts or failures and its content is the only
     /// copy. It is removed by [`Layer::sweep`](super::Layer::sweep) after a week.
     pub kept: Option<PathBuf>,
 }
 
-impl Applied {
+impl ApplyReport {
     /// Whether every change is done.
     pub fn is_complete(&self) -> bool {
         self.refused.is_empty() && self.conflicts.is_empty() && self.failed.is_empty()
@@ -254,7 +254,7 @@ impl Applied {
 /// A change that was not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Failed {
+pub struct FailedChange {
     /// The change.
     pub change: Change,
     /// Why, in words.
@@ -263,13 +263,13 @@ pub struct Failed {
 
 /// What tells that something is still what was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct FileStamp {
     pub(super) device: u64,
     pub(super) inode: u64,
     pub(super) size: i64,
-    pub(super) modified: Moment,
+    pub(super) modified: FileTime,
 }
 
 /// A time of a file system, in seconds and nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Moment(pub(super) i64, pub(super) i64);
+pub(super) struct FileTime(pub(super) i64, pub(super) i64);

@@ -8,22 +8,22 @@ use std::time::Duration;
 use rustix::io::Errno;
 use similar::TextDiff;
 
-use super::change::{Change, ChangeKind, Diff, DiffLimits, What};
+use super::change::{Change, ChangeKind, Diff, DiffLimits, PathKind};
 use super::entries;
 
 /// One side of a change: nothing, or bytes, or too many.
-pub(super) enum Side {
+pub(super) enum DiffSide {
     Nothing,
     Bytes(Vec<u8>),
     TooLarge(u64),
 }
 
-impl Side {
+impl DiffSide {
     fn size(&self) -> u64 {
         match self {
-            Side::Nothing => 0,
-            Side::Bytes(bytes) => bytes.len() as u64,
-            Side::TooLarge(size) => *size,
+            DiffSide::Nothing => 0,
+            DiffSide::Bytes(bytes) => bytes.len() as u64,
+            DiffSide::TooLarge(size) => *size,
         }
     }
 
@@ -31,10 +31,10 @@ impl Side {
     pub(super) fn of_file(file: OwnedFd, limit: u64) -> io::Result<Self> {
         let size = entries::size(&rustix::fs::fstat(&file)?);
         if size > limit {
-            return Ok(Side::TooLarge(size));
+            return Ok(DiffSide::TooLarge(size));
         }
         let bytes = read(file.as_fd(), size)?;
-        Ok(Side::Bytes(bytes))
+        Ok(DiffSide::Bytes(bytes))
     }
 }
 
@@ -54,14 +54,19 @@ fn read(file: BorrowedFd<'_>, size: u64) -> Result<Vec<u8>, Errno> {
 }
 
 /// The difference between two sides.
-pub(super) fn between(change: &Change, before: Side, after: Side, limits: DiffLimits) -> Diff {
+pub(super) fn between(
+    change: &Change,
+    before: DiffSide,
+    after: DiffSide,
+    limits: DiffLimits,
+) -> Diff {
     let sizes = (before.size(), after.size());
     let (before, after) = match (before, after) {
-        (Side::TooLarge(_), _) | (_, Side::TooLarge(_)) => {
+        (DiffSide::TooLarge(_), _) | (_, DiffSide::TooLarge(_)) => {
             let (before, after) = sizes;
             return Diff::TooLarge { before, after };
         }
-        (Side::Nothing, Side::Nothing) => return Diff::Nothing,
+        (DiffSide::Nothing, DiffSide::Nothing) => return Diff::Nothing,
         (before, after) => (bytes(before), bytes(after)),
     };
     let (Some(old), Some(new)) = (text(&before), text(&after)) else {
@@ -73,7 +78,7 @@ pub(super) fn between(change: &Change, before: Side, after: Side, limits: DiffLi
         true => format!("{side}/{path}"),
         false => "/dev/null".to_owned(),
     };
-    let was_there = change.was.is_some_and(|was| was != What::Directory);
+    let was_there = change.was.is_some_and(|was| was != PathKind::Directory);
     let is_there = change.kind != ChangeKind::Deleted;
     // A name can hold a line end, and so pretend to be another line of the diff.
     let header = |name: String| jig_proto::visible_line(&name);
@@ -120,9 +125,9 @@ fn cut(line: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{kept}… ({count} more {noun})\n"))
 }
 
-fn bytes(side: Side) -> Vec<u8> {
+fn bytes(side: DiffSide) -> Vec<u8> {
     match side {
-        Side::Bytes(bytes) => bytes,
+        DiffSide::Bytes(bytes) => bytes,
         _ => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! [`Layer`] where there is overlayfs.
+//! [`ChangeLayer`] where there is overlayfs.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -10,18 +10,18 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustix::fs::{AtFlags, FlockOperation, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
-use super::apply::Apply;
-use super::change::{Applied, Change, ChangeKind, Diff, DiffLimits, Moment, What};
-use super::diff::{self, Side};
-use super::walk::Walk;
+use super::apply::LayerApply;
+use super::change::{ApplyReport, Change, ChangeKind, Diff, DiffLimits, FileTime, PathKind};
+use super::diff::{self, DiffSide};
+use super::walk::LayerWalk;
 use super::{entries, remove};
-use crate::disk::{Leftovers, Root, default_state, random_name};
+use crate::disk::{DiskRoot, Leftovers, default_state, random_name};
 
 /// What a program changes in a directory, apart from that directory.
 ///
-/// It is discarded when it is dropped. What a killed process leaves is removed by [`Layer::sweep`].
+/// It is discarded when it is dropped. What a killed process leaves is removed by [`ChangeLayer::sweep`].
 #[derive(Debug)]
-pub struct Layer {
+pub struct ChangeLayer {
     home: OwnedFd,
     name: String,
     /// Locked for as long as the layer is in use.
@@ -29,19 +29,19 @@ pub struct Layer {
     path: PathBuf,
     upper: PathBuf,
     work: PathBuf,
-    lower: Root,
+    lower: DiskRoot,
     /// When it was made, by the clock of the file system.
-    made: Moment,
+    made: FileTime,
     is_gone: bool,
 }
 
-impl Layer {
+impl ChangeLayer {
     /// Makes an empty layer over the directory `lower`.
     ///
     /// It is made below `state`, a directory of the user's own that is made if it is missing, in a
     /// directory that is open to nobody else. The two must not lie in each other, and the program must not be able to reach `state`.
     pub fn create(state: &Path, lower: &Path) -> io::Result<Self> {
-        let lower = Root::open(utf8(lower)?, false)?;
+        let lower = DiskRoot::open(utf8(lower)?, false)?;
         let (home, home_path) = home(state, true)?;
         if home_path.starts_with(lower.canonical()) || lower.canonical().starts_with(&home_path) {
             return Err(io::Error::new(
@@ -91,7 +91,7 @@ impl Layer {
     /// All that differs, sorted by path. To be asked when the program has ended.
     pub fn changes(&self) -> io::Result<Vec<Change>> {
         let lower = entries::directory(self.lower.fd(), c".")?;
-        Walk::changes(self.open_upper()?.as_fd(), lower.as_fd(), self.made)
+        LayerWalk::changes(self.open_upper()?.as_fd(), lower.as_fd(), self.made)
     }
 
     /// How the content of something differs.
@@ -100,11 +100,11 @@ impl Layer {
             return Ok(Diff::Nothing);
         }
         let before = match change.was {
-            Some(What::File | What::Symlink) => before(&self.lower, change, limits.size)?,
-            _ => Side::Nothing,
+            Some(PathKind::File | PathKind::Symlink) => before(&self.lower, change, limits.size)?,
+            _ => DiffSide::Nothing,
         };
         let after = match change.kind {
-            ChangeKind::Deleted => Side::Nothing,
+            ChangeKind::Deleted => DiffSide::Nothing,
             _ => after(self.open_upper()?.as_fd(), change, limits.size)?,
         };
         Ok(diff::between(change, before, after, limits))
@@ -115,12 +115,12 @@ impl Layer {
     ///
     /// Each file is complete before it gets its name. No link is followed, neither one in the layer nor
     /// one in the directory. Pipes, sockets and devices are not made.
-    pub fn apply(self, allow: &dyn Fn(&Change) -> bool) -> io::Result<Applied> {
+    pub fn apply(self, allow: &dyn Fn(&Change) -> bool) -> io::Result<ApplyReport> {
         self.apply_some(false, allow)
     }
 
     /// As [`apply`](Self::apply), also over what somebody else has changed.
-    pub fn apply_over_conflicts(self, allow: &dyn Fn(&Change) -> bool) -> io::Result<Applied> {
+    pub fn apply_over_conflicts(self, allow: &dyn Fn(&Change) -> bool) -> io::Result<ApplyReport> {
         self.apply_some(true, allow)
     }
 
@@ -128,11 +128,11 @@ impl Layer {
         mut self,
         also_conflicts: bool,
         allow: &dyn Fn(&Change) -> bool,
-    ) -> io::Result<Applied> {
+    ) -> io::Result<ApplyReport> {
         let changes = self.changes()?;
         let leftovers = Leftovers::open(&self.lower, default_state());
-        let apply = Apply {
-            upper: &Root::open(utf8(&self.upper)?, false)?,
+        let apply = LayerApply {
+            upper: &DiskRoot::open(utf8(&self.upper)?, false)?,
             lower: &self.lower,
             leftovers: &leftovers,
         };
@@ -224,7 +224,7 @@ impl Layer {
     }
 }
 
-impl Drop for Layer {
+impl Drop for ChangeLayer {
     fn drop(&mut self) {
         // What cannot be removed now is removed by a sweep.
         let _ = self.remove();
@@ -236,7 +236,7 @@ fn home(state: &Path, make: bool) -> io::Result<(OwnedFd, Utf8PathBuf)> {
     if make {
         make_all(utf8(state)?)?;
     }
-    let state = Root::open(utf8(state)?, false)?;
+    let state = DiskRoot::open(utf8(state)?, false)?;
     if make {
         match rustix::fs::mkdirat(state.fd(), HOME, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -290,42 +290,42 @@ fn make_locked(home: BorrowedFd<'_>) -> io::Result<(String, OwnedFd)> {
 }
 
 /// What the host has at the path of a change.
-fn before(root: &Root, change: &Change, limit: u64) -> io::Result<Side> {
+fn before(root: &DiskRoot, change: &Change, limit: u64) -> io::Result<DiffSide> {
     let parent = root.open_dir(&change.path.parent().unwrap_or_default())?;
     let name = c_name(change)?;
     match entries::look(parent.as_fd(), &name)?
         .as_ref()
         .map(entries::what)
     {
-        Some(What::Symlink) => link(parent.as_fd(), &name),
-        Some(What::File) => Side::of_file(entries::file(parent.as_fd(), &name)?, limit),
-        _ => Ok(Side::Nothing),
+        Some(PathKind::Symlink) => link(parent.as_fd(), &name),
+        Some(PathKind::File) => DiffSide::of_file(entries::file(parent.as_fd(), &name)?, limit),
+        _ => Ok(DiffSide::Nothing),
     }
 }
 
 /// What the layer has there.
-fn after(upper: BorrowedFd<'_>, change: &Change, limit: u64) -> io::Result<Side> {
+fn after(upper: BorrowedFd<'_>, change: &Change, limit: u64) -> io::Result<DiffSide> {
     let parent = entries::own_directories(upper, &change.path)?;
     let name = c_name(change)?;
     match change.what {
-        What::Symlink => link(parent.as_fd(), &name),
-        What::File => Side::of_file(entries::own_file(parent.as_fd(), &name)?, limit),
-        _ => Ok(Side::Nothing),
+        PathKind::Symlink => link(parent.as_fd(), &name),
+        PathKind::File => DiffSide::of_file(entries::own_file(parent.as_fd(), &name)?, limit),
+        _ => Ok(DiffSide::Nothing),
     }
 }
 
 /// Where a link leads, as a line.
-fn link(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<Side> {
+fn link(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<DiffSide> {
     let mut target = entries::link_target(parent, name)?.into_bytes();
     target.push(b'\n');
-    Ok(Side::Bytes(target))
+    Ok(DiffSide::Bytes(target))
 }
 
 fn c_name(change: &Change) -> Result<CString, Errno> {
     CString::new(change.path.file_name().unwrap_or_default()).map_err(|_| Errno::INVAL)
 }
 
-fn age(since: &Moment) -> i64 {
+fn age(since: &FileTime) -> i64 {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));

@@ -8,7 +8,7 @@ use jig_proto::ProjectPath;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
-use super::change::{Moment, Seen, What};
+use super::change::{FileStamp, FileTime, PathKind};
 use crate::disk::{open_child_dir, open_entries, open_regular};
 
 /// What is at a name, if anything.
@@ -20,12 +20,12 @@ pub(super) fn look(parent: BorrowedFd<'_>, name: &CStr) -> Result<Option<Stat>, 
     }
 }
 
-pub(super) fn what(stat: &Stat) -> What {
+pub(super) fn what(stat: &Stat) -> PathKind {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => What::File,
-        FileType::Directory => What::Directory,
-        FileType::Symlink => What::Symlink,
-        _ => What::Other,
+        FileType::RegularFile => PathKind::File,
+        FileType::Directory => PathKind::Directory,
+        FileType::Symlink => PathKind::Symlink,
+        _ => PathKind::Other,
     }
 }
 
@@ -43,26 +43,26 @@ pub(super) fn size(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
-pub(super) fn modified(stat: &Stat) -> Moment {
-    Moment(stat.st_mtime, stat.st_mtime_nsec as i64)
+pub(super) fn modified(stat: &Stat) -> FileTime {
+    FileTime(stat.st_mtime, stat.st_mtime_nsec as i64)
 }
 
 /// When anything of it was last changed, which nobody can set.
-pub(super) fn changed(stat: &Stat) -> Moment {
-    Moment(stat.st_ctime, stat.st_ctime_nsec as i64)
+pub(super) fn changed(stat: &Stat) -> FileTime {
+    FileTime(stat.st_ctime, stat.st_ctime_nsec as i64)
 }
 
-pub(super) fn seen(stat: &Stat) -> Seen {
-    Seen {
+pub(super) fn seen(stat: &Stat) -> FileStamp {
+    FileStamp {
         device: stat.st_dev,
         inode: stat.st_ino,
         // The size of a directory says nothing.
         size: match what(stat) {
-            What::Directory => 0,
+            PathKind::Directory => 0,
             _ => stat.st_size,
         },
         modified: match what(stat) {
-            What::Directory => Moment::default(),
+            PathKind::Directory => FileTime::default(),
             _ => modified(stat),
         },
     }
@@ -98,16 +98,16 @@ pub(super) fn file(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno
     let file = open_regular(parent, name, OFlags::RDONLY)?;
     // It was one before it was opened; now it is known to be.
     match what(&rustix::fs::fstat(&file)?) {
-        What::File => Ok(file),
+        PathKind::File => Ok(file),
         _ => Err(Errno::LOOP),
     }
 }
 
 /// As [`directory`], in a layer: one that a tool has closed is open while it is used.
-pub(super) fn own_directory(parent: BorrowedFd<'_>, name: &CStr) -> Result<Own, Errno> {
-    let lifted = Lifted::of(parent, name, Mode::RWXU)?;
+pub(super) fn own_directory(parent: BorrowedFd<'_>, name: &CStr) -> Result<LayerDirectory, Errno> {
+    let lifted = LiftedPermissions::of(parent, name, Mode::RWXU)?;
     let fd = directory(parent, name)?;
-    Ok(Own {
+    Ok(LayerDirectory {
         fd,
         _lifted: lifted,
     })
@@ -117,7 +117,7 @@ pub(super) fn own_directory(parent: BorrowedFd<'_>, name: &CStr) -> Result<Own, 
 pub(super) fn own_file(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     match file(parent, name) {
         Err(Errno::ACCESS) => {
-            let _lifted = Lifted::of(parent, name, Mode::RUSR)?;
+            let _lifted = LiftedPermissions::of(parent, name, Mode::RUSR)?;
             file(parent, name)
         }
         result => result,
@@ -126,12 +126,12 @@ pub(super) fn own_file(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, E
 
 /// An open directory of a layer, and what was lifted for that.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct LayerDirectory {
     fd: OwnedFd,
-    _lifted: Option<Lifted>,
+    _lifted: Option<LiftedPermissions>,
 }
 
-impl AsFd for Own {
+impl AsFd for LayerDirectory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -141,7 +141,7 @@ impl AsFd for Own {
 #[derive(Debug)]
 pub(super) struct OwnDirectories {
     root: OwnedFd,
-    below: Vec<Own>,
+    below: Vec<LayerDirectory>,
 }
 
 impl AsFd for OwnDirectories {
@@ -177,18 +177,18 @@ pub(super) fn own_directories(
 /// Permissions that something of a layer has for the moment: those that a tool gave it are its last word
 /// about it, and come back.
 #[derive(Debug)]
-struct Lifted {
+struct LiftedPermissions {
     held: OwnedFd,
     before: Mode,
 }
 
-impl Lifted {
+impl LiftedPermissions {
     /// `None` if it has them anyway.
     fn of(parent: BorrowedFd<'_>, name: &CStr, needed: Mode) -> Result<Option<Self>, Errno> {
         let held = hold(parent, name)?;
         let stat = rustix::fs::fstat(&held)?;
         let before = Mode::from_raw_mode(mode(&stat));
-        if before.contains(needed) || what(&stat) == What::Symlink {
+        if before.contains(needed) || what(&stat) == PathKind::Symlink {
             return Ok(None);
         }
         set_mode(held.as_fd(), before | needed)?;
@@ -196,7 +196,7 @@ impl Lifted {
     }
 }
 
-impl Drop for Lifted {
+impl Drop for LiftedPermissions {
     fn drop(&mut self) {
         let _ = set_mode(self.held.as_fd(), self.before);
     }
@@ -214,13 +214,13 @@ pub(super) fn set_mode(held: BorrowedFd<'_>, mode: Mode) -> Result<(), Errno> {
 }
 
 /// Sets the time of the last modification of what a bare handle holds.
-pub(super) fn set_modified(held: BorrowedFd<'_>, moment: Moment) -> Result<(), Errno> {
+pub(super) fn set_modified(held: BorrowedFd<'_>, moment: FileTime) -> Result<(), Errno> {
     let times = times(moment);
     rustix::fs::utimensat(rustix::fs::CWD, link(held), &times, AtFlags::empty())
 }
 
 /// A time of the last modification; that of the last access stays.
-pub(super) fn times(moment: Moment) -> rustix::fs::Timestamps {
+pub(super) fn times(moment: FileTime) -> rustix::fs::Timestamps {
     rustix::fs::Timestamps {
         last_access: rustix::fs::Timespec {
             tv_sec: 0,
@@ -245,11 +245,11 @@ pub(super) fn link_target(parent: BorrowedFd<'_>, name: &CStr) -> Result<CString
 
 /// The extended attributes of the user, and lists of who has access. Those of overlayfs are none of a
 /// tool's: it escapes what a tool sets under such a name.
-pub(super) type Attributes = BTreeMap<CString, Vec<u8>>;
+pub(super) type ExtendedAttributes = BTreeMap<CString, Vec<u8>>;
 
 /// The extended attributes of an open file or directory. A file system without them has none.
-pub(super) fn attributes(fd: BorrowedFd<'_>) -> Result<Attributes, Errno> {
-    let mut attributes = Attributes::new();
+pub(super) fn attributes(fd: BorrowedFd<'_>) -> Result<ExtendedAttributes, Errno> {
+    let mut attributes = ExtendedAttributes::new();
     match rustix::fs::flistxattr_query(fd) {
         Ok(0) | Err(Errno::NOTSUP) => return Ok(attributes),
         result => result?,
@@ -289,7 +289,7 @@ pub(super) fn attribute(fd: BorrowedFd<'_>, name: &CStr) -> Result<Option<Vec<u8
 }
 
 /// Makes the attributes of a file those. What is of other kinds stays.
-pub(super) fn set_attributes(fd: BorrowedFd<'_>, wanted: &Attributes) -> Result<(), Errno> {
+pub(super) fn set_attributes(fd: BorrowedFd<'_>, wanted: &ExtendedAttributes) -> Result<(), Errno> {
     let there = attributes(fd)?;
     for name in there.keys().filter(|name| !wanted.contains_key(*name)) {
         rustix::fs::fremovexattr(fd, name.as_c_str())?;

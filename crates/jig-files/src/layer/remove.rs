@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use super::change::What;
+use super::change::PathKind;
 use super::entries;
 
 /// Removes everything in a directory of ours. No link is followed.
@@ -43,7 +43,7 @@ fn remove(
     let Some(stat) = entries::look(parent, name)? else {
         return Ok(());
     };
-    if entries::what(&stat) != What::Directory {
+    if entries::what(&stat) != PathKind::Directory {
         return rustix::fs::unlinkat(parent, name, AtFlags::empty());
     }
     // A tool may have closed it, and overlayfs closes its own.

@@ -1,4 +1,4 @@
-//! [`Walk`]: reading a layer and what it lies on side by side.
+//! [`LayerWalk`]: reading a layer and what it lies on side by side.
 //!
 //! What counts is how the two trees differ, not what overlayfs wrote down: a directory that was copied up
 //! and not changed is no change, and one that was replaced by another differs in what is in it.
@@ -16,24 +16,24 @@ use jig_proto::ProjectPath;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 
-use super::change::{Change, ChangeKind, Moment, Unfit, What};
+use super::change::{Change, ChangeKind, FileTime, PathKind, UnfitEntry};
 use super::entries;
 
 /// A walk through a layer.
-pub(super) struct Walk {
+pub(super) struct LayerWalk {
     /// When the layer was made.
-    made: Moment,
+    made: FileTime,
     changes: Vec<Change>,
     /// How many more names are looked at.
     left: usize,
 }
 
-impl Walk {
+impl LayerWalk {
     /// All changes, sorted by path.
     pub(super) fn changes(
         upper: BorrowedFd<'_>,
         lower: BorrowedFd<'_>,
-        made: Moment,
+        made: FileTime,
     ) -> io::Result<Vec<Change>> {
         let mut walk = Self {
             made,
@@ -72,7 +72,7 @@ impl Walk {
             if above.is_none() && below.is_none() {
                 continue;
             }
-            let pair = Pair {
+            let pair = LayerNamePair {
                 path: match self.path(path, &name, above.as_ref().or(below.as_ref())) {
                     Some(path) => path,
                     None => continue,
@@ -88,7 +88,7 @@ impl Walk {
 
     fn pair(
         &mut self,
-        pair: &Pair<'_>,
+        pair: &LayerNamePair<'_>,
         above: Option<&Stat>,
         below: Option<&Stat>,
     ) -> io::Result<()> {
@@ -96,7 +96,7 @@ impl Walk {
             (None, None) => Ok(()),
             (None, Some(below)) => self.deleted(pair, below),
             (Some(above), below) => match (entries::what(above), below.map(entries::what)) {
-                (What::Directory, Some(What::Directory)) => {
+                (PathKind::Directory, Some(PathKind::Directory)) => {
                     let upper = entries::own_directory(pair.upper, pair.name)?;
                     match pair.lower_directory() {
                         Ok(lower) => {
@@ -112,15 +112,17 @@ impl Walk {
                         Err(error) => Err(error.into()),
                     }
                 }
-                (What::Directory, _) => {
+                (PathKind::Directory, _) => {
                     self.new_thing(pair, above, below);
                     let upper = entries::own_directory(pair.upper, pair.name)?;
                     self.within(upper.as_fd(), None, &pair.path)
                 }
-                (What::File, Some(What::File)) => self.compare_files(pair, above, below),
-                (What::Symlink, Some(What::Symlink)) => self.compare_links(pair, above, below),
+                (PathKind::File, Some(PathKind::File)) => self.compare_files(pair, above, below),
+                (PathKind::Symlink, Some(PathKind::Symlink)) => {
+                    self.compare_links(pair, above, below)
+                }
                 (_, was) => {
-                    if was == Some(What::Directory) {
+                    if was == Some(PathKind::Directory) {
                         let lower = pair.lower_directory()?;
                         self.deleted_within(lower.as_fd(), &pair.path)?;
                     }
@@ -132,22 +134,22 @@ impl Walk {
     }
 
     /// Something that is not compared with what was there.
-    fn new_thing(&mut self, pair: &Pair<'_>, above: &Stat, below: Option<&Stat>) {
+    fn new_thing(&mut self, pair: &LayerNamePair<'_>, above: &Stat, below: Option<&Stat>) {
         let kind = match below {
             Some(_) => ChangeKind::Retyped,
             None => ChangeKind::Created,
         };
         let what = entries::what(above);
         let mut change = Change::new(pair.path.clone(), kind, what);
-        change.content = what != What::Directory;
-        if what == What::Other {
-            change.unfit = Some(Unfit::Special);
+        change.content = what != PathKind::Directory;
+        if what == PathKind::Other {
+            change.unfit = Some(UnfitEntry::Special);
         }
         self.push(change, Some(above), below);
     }
 
-    fn reopened(&mut self, pair: &Pair<'_>, above: &Stat, below: Option<&Stat>) {
-        let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::Directory);
+    fn reopened(&mut self, pair: &LayerNamePair<'_>, above: &Stat, below: Option<&Stat>) {
+        let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, PathKind::Directory);
         change.mode = below.and_then(|below| changed_mode(above, below));
         if change.mode.is_some() {
             self.push(change, Some(above), below);
@@ -162,7 +164,7 @@ impl Walk {
         path: &ProjectPath,
     ) -> io::Result<()> {
         let below = rustix::fs::fstat(lower)?;
-        let mut change = Change::new(path.clone(), ChangeKind::Modified, What::Directory);
+        let mut change = Change::new(path.clone(), ChangeKind::Modified, PathKind::Directory);
         change.mode = changed_mode(above, &below);
         change.attributes = entries::attributes(upper)? != readable(entries::attributes(lower))?;
         if change.mode.is_some() || change.attributes {
@@ -173,14 +175,14 @@ impl Walk {
 
     fn compare_files(
         &mut self,
-        pair: &Pair<'_>,
+        pair: &LayerNamePair<'_>,
         above: &Stat,
         below: Option<&Stat>,
     ) -> io::Result<()> {
         let (Some(lower), Some(below)) = (pair.lower, below) else {
             return Ok(());
         };
-        let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::File);
+        let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, PathKind::File);
         change.mode = changed_mode(above, below);
         change.time = entries::modified(above) != entries::modified(below);
         let upper = entries::own_file(pair.upper, pair.name)?;
@@ -203,7 +205,7 @@ impl Walk {
 
     fn compare_links(
         &mut self,
-        pair: &Pair<'_>,
+        pair: &LayerNamePair<'_>,
         above: &Stat,
         below: Option<&Stat>,
     ) -> io::Result<()> {
@@ -211,16 +213,17 @@ impl Walk {
             return Ok(());
         };
         if entries::link_target(pair.upper, pair.name)? != entries::link_target(lower, pair.name)? {
-            let mut change = Change::new(pair.path.clone(), ChangeKind::Modified, What::Symlink);
+            let mut change =
+                Change::new(pair.path.clone(), ChangeKind::Modified, PathKind::Symlink);
             change.content = true;
             self.push(change, Some(above), below);
         }
         Ok(())
     }
 
-    fn deleted(&mut self, pair: &Pair<'_>, below: &Stat) -> io::Result<()> {
+    fn deleted(&mut self, pair: &LayerNamePair<'_>, below: &Stat) -> io::Result<()> {
         let what = entries::what(below);
-        if what == What::Directory {
+        if what == PathKind::Directory {
             match pair.lower_directory() {
                 Ok(lower) => self.deleted_within(lower.as_fd(), &pair.path)?,
                 // Whoever removes it will see whether it is empty.
@@ -229,7 +232,7 @@ impl Walk {
             }
         }
         let mut change = Change::new(pair.path.clone(), ChangeKind::Deleted, what);
-        change.content = what != What::Directory;
+        change.content = what != PathKind::Directory;
         self.push(change, None, Some(below));
         Ok(())
     }
@@ -243,7 +246,7 @@ impl Walk {
             let Some(path) = self.path(path, &name, Some(&below)) else {
                 continue;
             };
-            let pair = Pair {
+            let pair = LayerNamePair {
                 path,
                 name: &name,
                 upper: lower,
@@ -258,13 +261,13 @@ impl Walk {
     fn push(&mut self, mut change: Change, above: Option<&Stat>, below: Option<&Stat>) {
         change.was = below.map(entries::what);
         change.size = above.or(below).map_or(0, |stat| match entries::what(stat) {
-            What::File => entries::size(stat),
+            PathKind::File => entries::size(stat),
             _ => 0,
         });
         change.seen = below.map(entries::seen);
         // A directory changes with everything in it, which is compared by itself.
         change.conflict = below.is_some_and(|below| {
-            entries::what(below) != What::Directory && entries::changed(below) > self.made
+            entries::what(below) != PathKind::Directory && entries::changed(below) > self.made
         });
         self.changes.push(change);
     }
@@ -279,8 +282,8 @@ impl Walk {
     ) -> Option<ProjectPath> {
         let own = |text: &str| ProjectPath::normalize(text).ok();
         let unfit = match name.to_str() {
-            Err(_) => Unfit::NotUtf8,
-            Ok(_) if above.depth() >= MOST_DEPTH => Unfit::TooDeep,
+            Err(_) => UnfitEntry::NotUtf8,
+            Ok(_) if above.depth() >= MOST_DEPTH => UnfitEntry::TooDeep,
             Ok(text) => return own(text).map(|own| above.join(&own)),
         };
         if let (Some(shown), Some(stat)) = (own(&name.to_string_lossy()), stat) {
@@ -306,14 +309,14 @@ impl Walk {
 }
 
 /// A name in a directory of the layer and in the one below it.
-struct Pair<'a> {
+struct LayerNamePair<'a> {
     path: ProjectPath,
     name: &'a CStr,
     upper: BorrowedFd<'a>,
     lower: Option<BorrowedFd<'a>>,
 }
 
-impl Pair<'_> {
+impl LayerNamePair<'_> {
     fn lower_directory(&self) -> Result<OwnedFd, Errno> {
         let lower = self.lower.ok_or(Errno::NOENT)?;
         entries::directory(lower, self.name)
@@ -326,9 +329,11 @@ fn changed_mode(above: &Stat, below: &Stat) -> Option<(u32, u32)> {
 }
 
 /// What may not be read has no attributes to compare with.
-fn readable(attributes: Result<entries::Attributes, Errno>) -> Result<entries::Attributes, Errno> {
+fn readable(
+    attributes: Result<entries::ExtendedAttributes, Errno>,
+) -> Result<entries::ExtendedAttributes, Errno> {
     match attributes {
-        Err(Errno::ACCESS | Errno::PERM) => Ok(entries::Attributes::new()),
+        Err(Errno::ACCESS | Errno::PERM) => Ok(entries::ExtendedAttributes::new()),
         result => result,
     }
 }

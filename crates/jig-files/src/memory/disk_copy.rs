@@ -18,49 +18,49 @@ use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::ProjectPath;
 
-use super::tree::{Body, Trunk, lock};
-use super::{Node, Shared};
+use super::tree::{MemoryNodeContent, Trunk, lock};
+use super::{MemoryNode, SharedTrunk};
 use crate::disk::{self, DiskFiles};
-use crate::{Conflict, FilesError, Kind, ProjectFiles, SyncReport};
+use crate::{Conflict, FilesError, PlaceKind, ProjectFiles, SyncReport};
 
 /// A private directory with the content of a tree.
 #[derive(Debug)]
-pub(crate) struct Copy {
+pub(crate) struct TreeCopy {
     path: Utf8PathBuf,
     /// The root's name in absolute links of the tree.
     root: Utf8PathBuf,
-    shared: Arc<Shared>,
+    shared: Arc<SharedTrunk>,
     disk: DiskFiles,
     /// The tree as both sides last agreed on it.
-    base: BTreeMap<ProjectPath, Version>,
+    base: BTreeMap<ProjectPath, CopyVersion>,
     closed: bool,
 }
 
 /// One side's version of a path.
 #[derive(Debug, Clone)]
-struct Version {
-    item: Item,
+struct CopyVersion {
+    item: CopyItem,
     /// What it is on disk, to recognise it under another name.
-    id: Option<disk::Identity>,
+    id: Option<disk::ObjectIdentity>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Item {
+enum CopyItem {
     File { content: Bytes, executable: bool },
     Link(String),
     Directory,
 }
 
-impl Version {
+impl CopyVersion {
     /// Whether both are directories or neither is.
     fn is_like(&self, other: &Self) -> bool {
-        (self.item == Item::Directory) == (other.item == Item::Directory)
+        (self.item == CopyItem::Directory) == (other.item == CopyItem::Directory)
     }
 }
 
-impl Copy {
+impl TreeCopy {
     /// Writes the tree to a new directory that only this user can enter.
-    pub(crate) fn make(root: &Utf8Path, shared: Arc<Shared>) -> Result<Self, FilesError> {
+    pub(crate) fn make(root: &Utf8Path, shared: Arc<SharedTrunk>) -> Result<Self, FilesError> {
         let fail = |error| FilesError::from_io(&ProjectPath::root(), error);
         let path = make_private().map_err(fail)?;
         let filled = (|| {
@@ -86,7 +86,7 @@ impl Copy {
         for (path, item) in items {
             let id = copy.disk.locate_entry(&path).ok();
             let id = id.and_then(|place| disk::identity(&place));
-            copy.base.insert(path, Version { item, id });
+            copy.base.insert(path, CopyVersion { item, id });
         }
         Ok(copy)
     }
@@ -157,7 +157,7 @@ impl Copy {
         &self,
         trunk: &mut Trunk,
         paths: Vec<ProjectPath>,
-        copy: &BTreeMap<ProjectPath, Version>,
+        copy: &BTreeMap<ProjectPath, CopyVersion>,
         report: &mut SyncReport,
     ) -> Vec<ProjectPath> {
         let renamed = self.renames(&paths, copy);
@@ -212,7 +212,7 @@ impl Copy {
         applied
     }
 
-    fn changes_kind(&self, path: &ProjectPath, copy: &BTreeMap<ProjectPath, Version>) -> bool {
+    fn changes_kind(&self, path: &ProjectPath, copy: &BTreeMap<ProjectPath, CopyVersion>) -> bool {
         match (self.base.get(path), copy.get(path)) {
             (Some(before), Some(there)) => !before.is_like(there),
             _ => false,
@@ -226,9 +226,9 @@ impl Copy {
     fn renames(
         &self,
         paths: &[ProjectPath],
-        copy: &BTreeMap<ProjectPath, Version>,
+        copy: &BTreeMap<ProjectPath, CopyVersion>,
     ) -> BTreeMap<ProjectPath, ProjectPath> {
-        let mut gone: BTreeMap<&ProjectPath, &Version> = paths
+        let mut gone: BTreeMap<&ProjectPath, &CopyVersion> = paths
             .iter()
             .filter(|path| !copy.contains_key(*path))
             .filter_map(|path| Some((path, self.base.get(path)?)))
@@ -250,7 +250,7 @@ impl Copy {
                     )
                 });
             let along = along.filter(|old| gone.get(old).is_some_and(|before| before.is_like(now)));
-            let same = |before: &Version| {
+            let same = |before: &CopyVersion| {
                 before.id.is_some() && before.id == now.id && before.item == now.item
             };
             let old = along.or_else(|| {
@@ -270,7 +270,7 @@ impl Copy {
     fn scan(
         &self,
         path: &ProjectPath,
-        found: &mut BTreeMap<ProjectPath, Version>,
+        found: &mut BTreeMap<ProjectPath, CopyVersion>,
         report: &mut SyncReport,
         depth: usize,
     ) {
@@ -293,7 +293,7 @@ impl Copy {
             let child = path.join(&own);
             match self.version(&child) {
                 Ok(Some(version)) => {
-                    let directory = version.item == Item::Directory;
+                    let directory = version.item == CopyItem::Directory;
                     found.insert(child.clone(), version);
                     if directory {
                         self.scan(&child, found, report, depth + 1);
@@ -306,24 +306,24 @@ impl Copy {
         }
     }
 
-    fn version(&self, path: &ProjectPath) -> Result<Option<Version>, FilesError> {
+    fn version(&self, path: &ProjectPath) -> Result<Option<CopyVersion>, FilesError> {
         let place = self.disk.locate_entry(path)?;
         let item = match place.kind() {
-            Kind::Missing => return Err(FilesError::NotFound { path: path.clone() }),
-            Kind::Other => return Ok(None),
-            Kind::Directory => Item::Directory,
-            Kind::Link(target) => Item::Link(moved(target, &self.path, &self.root)),
-            Kind::File => Item::File {
+            PlaceKind::Missing => return Err(FilesError::NotFound { path: path.clone() }),
+            PlaceKind::Other => return Ok(None),
+            PlaceKind::Directory => CopyItem::Directory,
+            PlaceKind::Link(target) => CopyItem::Link(moved(target, &self.path, &self.root)),
+            PlaceKind::File => CopyItem::File {
                 content: self.disk.read(&place, MAX_FILE)?,
                 executable: place.executable(),
             },
         };
         let id = disk::identity(&place);
-        Ok(Some(Version { item, id }))
+        Ok(Some(CopyVersion { item, id }))
     }
 }
 
-impl Drop for Copy {
+impl Drop for TreeCopy {
     fn drop(&mut self) {
         if self.closed {
             return;
@@ -335,13 +335,13 @@ impl Drop for Copy {
     }
 }
 
-fn items_of(trunk: &Trunk) -> BTreeMap<ProjectPath, Item> {
+fn items_of(trunk: &Trunk) -> BTreeMap<ProjectPath, CopyItem> {
     let mut items = BTreeMap::new();
     let visited = trunk.root.visit(&ProjectPath::root(), &mut |path, node| {
         let item = match &node.body {
-            Body::Directory(_) => Item::Directory,
-            Body::Link(target) => Item::Link(target.to_string()),
-            Body::File { cell, executable } => Item::File {
+            MemoryNodeContent::Directory(_) => CopyItem::Directory,
+            MemoryNodeContent::Link(target) => CopyItem::Link(target.to_string()),
+            MemoryNodeContent::File { cell, executable } => CopyItem::File {
                 content: cell.content(),
                 executable: *executable,
             },
@@ -358,14 +358,14 @@ fn items_of(trunk: &Trunk) -> BTreeMap<ProjectPath, Item> {
 fn fill(
     directory: &Utf8Path,
     root: &Utf8Path,
-    items: &BTreeMap<ProjectPath, Item>,
+    items: &BTreeMap<ProjectPath, CopyItem>,
 ) -> io::Result<()> {
     for (path, item) in items {
         let path = path.under(directory);
         match item {
-            Item::Directory => std::fs::create_dir(&path)?,
-            Item::Link(target) => symlink(moved(target, root, directory), &path)?,
-            Item::File {
+            CopyItem::Directory => std::fs::create_dir(&path)?,
+            CopyItem::Link(target) => symlink(moved(target, root, directory), &path)?,
+            CopyItem::File {
                 content,
                 executable,
             } => {
@@ -410,7 +410,7 @@ fn remove(trunk: &mut Trunk, path: &ProjectPath) -> bool {
         return true;
     };
     match parent.get(name).map(|node| &node.body) {
-        Some(Body::Directory(children)) if !children.is_empty() => false,
+        Some(MemoryNodeContent::Directory(children)) if !children.is_empty() => false,
         _ => {
             parent.remove(name);
             true
@@ -418,16 +418,16 @@ fn remove(trunk: &mut Trunk, path: &ProjectPath) -> bool {
     }
 }
 
-fn insert(trunk: &mut Trunk, path: &ProjectPath, item: &Item) -> Result<(), FilesError> {
+fn insert(trunk: &mut Trunk, path: &ProjectPath, item: &CopyItem) -> Result<(), FilesError> {
     let body = match item {
-        Item::Directory => Body::Directory(Default::default()),
-        Item::Link(target) => Body::Link(target.as_str().into()),
-        Item::File {
+        CopyItem::Directory => MemoryNodeContent::Directory(Default::default()),
+        CopyItem::Link(target) => MemoryNodeContent::Link(target.as_str().into()),
+        CopyItem::File {
             content,
             executable,
-        } => Body::file(content.clone(), *executable),
+        } => MemoryNodeContent::file(content.clone(), *executable),
     };
-    let node: Node = trunk.node(body);
+    let node: MemoryNode = trunk.node(body);
     let (parent, name) = trunk.parent(path, true)?;
     match parent.get(name) {
         Some(there) if there.is_directory() => Err(FilesError::IsDirectory { path: path.clone() }),

@@ -1,4 +1,4 @@
-//! [`Cell`]: the content of one file in memory, for the tree and for whoever has the file open.
+//! [`FileCell`]: the content of one file in memory, for the tree and for whoever has the file open.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::SystemTime;
@@ -11,17 +11,17 @@ use crate::FilesError;
 /// The content of a file. Whoever was given it keeps what it was then: it is copied before it is
 /// changed, unless nobody else holds it.
 #[derive(Debug)]
-pub(crate) struct Cell(RwLock<State>);
+pub(crate) struct FileCell(RwLock<CellState>);
 
 #[derive(Debug)]
-struct State {
+struct CellState {
     content: Bytes,
     modified: SystemTime,
 }
 
-impl Cell {
+impl FileCell {
     pub(super) fn new(content: Bytes) -> Self {
-        Self(RwLock::new(State {
+        Self(RwLock::new(CellState {
             content,
             modified: SystemTime::now(),
         }))

@@ -5,27 +5,27 @@ use grep_searcher::Searcher;
 use jig_proto::ProjectPath;
 
 use super::MemoryFiles;
-use super::tree::{Body, Branch};
-use crate::grep::{Hits, NameKind, Start, Tree};
-use crate::{FilesError, Kind, ProjectFiles};
+use super::tree::{Branch, MemoryNodeContent};
+use crate::grep::{GrepHits, NameKind, SearchStart, SearchTree};
+use crate::{FilesError, PlaceKind, ProjectFiles};
 
 /// The tree as it was when the search began.
-pub(super) struct Searched<'f> {
+pub(super) struct TreeSnapshot<'f> {
     pub(super) files: &'f MemoryFiles,
     pub(super) branch: Branch,
 }
 
-impl Tree for Searched<'_> {
+impl SearchTree for TreeSnapshot<'_> {
     type Dir = Branch;
 
-    fn start(&self, path: &ProjectPath) -> Result<Start, FilesError> {
+    fn start(&self, path: &ProjectPath) -> Result<SearchStart, FilesError> {
         let place = self.files.locate(path)?;
         let path = place.path().clone();
         Ok(match place.kind() {
-            Kind::Missing => return Err(FilesError::NotFound { path }),
-            Kind::Directory => Start::Directory(path),
-            Kind::File => Start::File(path),
-            Kind::Link(_) | Kind::Other => Start::Nothing,
+            PlaceKind::Missing => return Err(FilesError::NotFound { path }),
+            PlaceKind::Directory => SearchStart::Directory(path),
+            PlaceKind::File => SearchStart::File(path),
+            PlaceKind::Link(_) | PlaceKind::Other => SearchStart::Nothing,
         })
     }
 
@@ -35,7 +35,7 @@ impl Tree for Searched<'_> {
 
     fn child(&self, above: &Branch, name: &str) -> Option<Branch> {
         match &above.get(name)?.body {
-            Body::Directory(children) => Some(children.clone()),
+            MemoryNodeContent::Directory(children) => Some(children.clone()),
             _ => None,
         }
     }
@@ -43,9 +43,9 @@ impl Tree for Searched<'_> {
     fn names(&self, directory: &Branch) -> Option<Vec<(String, NameKind)>> {
         let named = directory.iter().map(|(name, node)| {
             let kind = match &node.body {
-                Body::File { .. } => NameKind::File,
-                Body::Directory(_) => NameKind::Directory,
-                Body::Link(_) => NameKind::Other,
+                MemoryNodeContent::File { .. } => NameKind::File,
+                MemoryNodeContent::Directory(_) => NameKind::Directory,
+                MemoryNodeContent::Link(_) => NameKind::Other,
             };
             (name.clone(), kind)
         });
@@ -54,7 +54,7 @@ impl Tree for Searched<'_> {
 
     fn read_small(&self, directory: &Branch, path: &str, limit: u64) -> Option<Vec<u8>> {
         match directory.find(&ProjectPath::normalize(path).ok()?)?.body {
-            Body::File { cell, .. } => {
+            MemoryNodeContent::File { cell, .. } => {
                 let content = cell.content();
                 (content.len() as u64 <= limit).then(|| content.into())
             }
@@ -68,10 +68,10 @@ impl Tree for Searched<'_> {
         name: &str,
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
-        hits: &mut Hits,
+        hits: &mut GrepHits,
     ) -> Option<()> {
         match &directory.get(name)?.body {
-            Body::File { cell, .. } => {
+            MemoryNodeContent::File { cell, .. } => {
                 let content = cell.content();
                 searcher.search_slice(matcher, &content, hits).ok()
             }

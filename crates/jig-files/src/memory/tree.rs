@@ -7,34 +7,37 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use jig_policy::{Entry, Lookup};
+use jig_policy::{Lookup, LookupEntry};
 use jig_proto::ProjectPath;
 
-use super::{Cell, Shared};
-use crate::located_path::Held;
+use super::{FileCell, SharedTrunk};
+use crate::located_path::PlaceHandle;
 use crate::{FilesError, Place};
 
 /// Something in the tree. A file that is replaced is another node with another number, so a node that
 /// was seen stays what it was, but for the content of a file: whoever has the file open changes that in
 /// its cell.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct MemoryNode {
     pub(super) id: u64,
     /// When it was made.
     pub(super) since: SystemTime,
-    pub(super) body: Body,
+    pub(super) body: MemoryNodeContent,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Body {
-    File { cell: Arc<Cell>, executable: bool },
+pub(super) enum MemoryNodeContent {
+    File {
+        cell: Arc<FileCell>,
+        executable: bool,
+    },
     Link(Arc<str>),
     Directory(Branch),
 }
 
 /// The children of a directory. Copies share them until one of them is changed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Branch(Arc<BTreeMap<String, Node>>);
+pub(super) struct Branch(Arc<BTreeMap<String, MemoryNode>>);
 
 /// The whole tree, and the number of the next node.
 #[derive(Debug, Default)]
@@ -43,16 +46,18 @@ pub(super) struct Trunk {
     next: u64,
 }
 
-impl Node {
+impl MemoryNode {
     pub(super) fn is_directory(&self) -> bool {
-        matches!(self.body, Body::Directory(_))
+        matches!(self.body, MemoryNodeContent::Directory(_))
     }
 
     /// Whether it is the same with all that is below it. Whoever changes something below a branch
     /// that is held elsewhere gets a copy of that branch.
-    pub(super) fn is_unchanged(&self, seen: &Node) -> bool {
+    pub(super) fn is_unchanged(&self, seen: &MemoryNode) -> bool {
         match (&self.body, &seen.body) {
-            (Body::Directory(now), Body::Directory(seen)) => Arc::ptr_eq(&now.0, &seen.0),
+            (MemoryNodeContent::Directory(now), MemoryNodeContent::Directory(seen)) => {
+                Arc::ptr_eq(&now.0, &seen.0)
+            }
             _ => self.id == seen.id,
         }
     }
@@ -61,11 +66,11 @@ impl Node {
     pub(super) fn visit<E>(
         &self,
         path: &ProjectPath,
-        act: &mut impl FnMut(&ProjectPath, &Node) -> Result<(), E>,
+        act: &mut impl FnMut(&ProjectPath, &MemoryNode) -> Result<(), E>,
     ) -> Result<(), E> {
         act(path, self)?;
         match &self.body {
-            Body::Directory(children) => children.visit(path, act),
+            MemoryNodeContent::Directory(children) => children.visit(path, act),
             _ => Ok(()),
         }
     }
@@ -73,27 +78,29 @@ impl Node {
     /// As `rename` of the operating system has it.
     pub(super) fn expect_can_replace(
         &self,
-        there: &Node,
+        there: &MemoryNode,
         path: &ProjectPath,
     ) -> Result<(), FilesError> {
         let path = path.clone();
         match (&self.body, &there.body) {
-            (Body::Directory(_), Body::Directory(children)) if !children.is_empty() => {
+            (MemoryNodeContent::Directory(_), MemoryNodeContent::Directory(children))
+                if !children.is_empty() =>
+            {
                 Err(FilesError::NotEmpty { path })
             }
-            (Body::Directory(_), Body::Directory(_)) => Ok(()),
-            (Body::Directory(_), _) => Err(FilesError::NotADirectory { path }),
-            (_, Body::Directory(_)) => Err(FilesError::IsDirectory { path }),
+            (MemoryNodeContent::Directory(_), MemoryNodeContent::Directory(_)) => Ok(()),
+            (MemoryNodeContent::Directory(_), _) => Err(FilesError::NotADirectory { path }),
+            (_, MemoryNodeContent::Directory(_)) => Err(FilesError::IsDirectory { path }),
             _ => Ok(()),
         }
     }
 }
 
-impl Body {
+impl MemoryNodeContent {
     /// A file with this content.
     pub(super) fn file(content: impl Into<Bytes>, executable: bool) -> Self {
         Self::File {
-            cell: Arc::new(Cell::new(content.into())),
+            cell: Arc::new(FileCell::new(content.into())),
             executable,
         }
     }
@@ -101,15 +108,15 @@ impl Body {
 
 impl Branch {
     /// What stands at a canonical path; links are not followed.
-    pub(super) fn find(&self, path: &ProjectPath) -> Option<Node> {
-        let mut here = Node {
+    pub(super) fn find(&self, path: &ProjectPath) -> Option<MemoryNode> {
+        let mut here = MemoryNode {
             id: 0,
             // The tree knows no time of its own.
             since: SystemTime::UNIX_EPOCH,
-            body: Body::Directory(self.clone()),
+            body: MemoryNodeContent::Directory(self.clone()),
         };
         for name in path.components() {
-            let Body::Directory(children) = &here.body else {
+            let MemoryNodeContent::Directory(children) = &here.body else {
                 return None;
             };
             here = children.get(name)?.clone();
@@ -120,7 +127,7 @@ impl Branch {
     pub(super) fn visit<E>(
         &self,
         path: &ProjectPath,
-        act: &mut impl FnMut(&ProjectPath, &Node) -> Result<(), E>,
+        act: &mut impl FnMut(&ProjectPath, &MemoryNode) -> Result<(), E>,
     ) -> Result<(), E> {
         for (name, node) in self.iter() {
             let own = ProjectPath::normalize(name).unwrap_or_default();
@@ -131,7 +138,7 @@ impl Branch {
 }
 
 impl Deref for Branch {
-    type Target = BTreeMap<String, Node>;
+    type Target = BTreeMap<String, MemoryNode>;
 
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -139,21 +146,21 @@ impl Deref for Branch {
 }
 
 impl Lookup for &Branch {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         Ok(match self.find(path).map(|node| node.body) {
-            None => Entry::Missing,
-            Some(Body::File { .. }) => Entry::File,
-            Some(Body::Directory(_)) => Entry::Directory,
-            Some(Body::Link(target)) => Entry::Link(target.to_string()),
+            None => LookupEntry::Missing,
+            Some(MemoryNodeContent::File { .. }) => LookupEntry::File,
+            Some(MemoryNodeContent::Directory(_)) => LookupEntry::Directory,
+            Some(MemoryNodeContent::Link(target)) => LookupEntry::Link(target.to_string()),
         })
     }
 }
 
 impl Trunk {
     /// A new node.
-    pub(super) fn node(&mut self, body: Body) -> Node {
+    pub(super) fn node(&mut self, body: MemoryNodeContent) -> MemoryNode {
         self.next += 1;
-        Node {
+        MemoryNode {
             id: self.next,
             since: SystemTime::now(),
             body,
@@ -165,7 +172,7 @@ impl Trunk {
         &mut self,
         path: &'p ProjectPath,
         make: bool,
-    ) -> Result<(&mut BTreeMap<String, Node>, &'p str), FilesError> {
+    ) -> Result<(&mut BTreeMap<String, MemoryNode>, &'p str), FilesError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(FilesError::IsDirectory { path: path.clone() });
         };
@@ -176,18 +183,20 @@ impl Trunk {
         for name in parent.components() {
             if make && !here.contains_key(name) {
                 self.next += 1;
-                let made = Node {
+                let made = MemoryNode {
                     id: self.next,
                     since: SystemTime::now(),
-                    body: Body::Directory(Branch::default()),
+                    body: MemoryNodeContent::Directory(Branch::default()),
                 };
                 here.insert(name.to_owned(), made);
             }
             here = match here.get_mut(name).map(|node| &mut node.body) {
                 None => return Err(FilesError::NotFound { path: path.clone() }),
-                Some(Body::Directory(children)) => Arc::make_mut(&mut children.0),
-                Some(Body::Link(_)) => return Err(FilesError::Changed { path: path.clone() }),
-                Some(Body::File { .. }) => {
+                Some(MemoryNodeContent::Directory(children)) => Arc::make_mut(&mut children.0),
+                Some(MemoryNodeContent::Link(_)) => {
+                    return Err(FilesError::Changed { path: path.clone() });
+                }
+                Some(MemoryNodeContent::File { .. }) => {
                     return Err(FilesError::NotADirectory { path: path.clone() });
                 }
             };
@@ -199,7 +208,7 @@ impl Trunk {
     pub(super) fn expect_same(&self, place: &Place) -> Result<(), FilesError> {
         let now = self.root.find(place.path()).map(|node| node.id);
         match &place.held {
-            Held::Memory(node, _) if now == Some(node.id) => Ok(()),
+            PlaceHandle::Memory(node, _) if now == Some(node.id) => Ok(()),
             _ => Err(FilesError::Changed {
                 path: place.path().clone(),
             }),
@@ -207,7 +216,7 @@ impl Trunk {
     }
 }
 
-impl Shared {
+impl SharedTrunk {
     // A panic under these locks can only come from a caller's filter, before anything is changed.
     pub(super) fn read(&self) -> RwLockReadGuard<'_, Trunk> {
         match self.trunk.read() {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
-    DiskFiles, DiskOptions, FilesError, OpenOptions, ProjectFiles, Query, RenameOptions,
+    DiskFiles, DiskOptions, FilesError, GrepQuery, OpenOptions, ProjectFiles, RenameOptions,
     WriteOptions,
 };
 use jig_proto::ProjectPath;
@@ -237,7 +237,7 @@ fn operate(files: &DiskFiles, round: u64) -> u64 {
     })());
     if round.is_multiple_of(8) {
         note((|| {
-            let mut query = Query::new("SIDE");
+            let mut query = GrepQuery::new("SIDE");
             query.paths = vec![path("inside"), path(".")];
             let found = files.grep(&query, &|_, _| true)?;
             let mut lines = found.files.iter().flat_map(|file| &file.lines);
@@ -494,7 +494,7 @@ fn what_lies_in_proc_is_no_file() {
                     assert!(opened.is_err(), "{case}");
                     assert!(write || opened.is_err_and(not_a_file), "{case}");
                 }
-                let mut query = Query::new(".");
+                let mut query = GrepQuery::new(".");
                 query.paths = vec![place.path().clone()];
                 let found = files.grep(&query, &|_, _| true);
                 assert!(found.is_ok_and(|found| found.files.is_empty()), "{case}");

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_files::{Case, DiskFiles, Matches, MemoryFiles, ProjectFiles, Query};
+use jig_files::{Case, DiskFiles, GrepQuery, Matches, MemoryFiles, ProjectFiles};
 use jig_proto::ProjectPath;
 use proptest::prelude::*;
 
@@ -49,11 +49,11 @@ impl Field {
         }
     }
 
-    fn grep(&self, query: &Query) -> Matches {
+    fn grep(&self, query: &GrepQuery) -> Matches {
         self.grep_filtered(query, &|_, _| true)
     }
 
-    fn grep_filtered(&self, query: &Query, may: &jig_files::Filter<'_>) -> Matches {
+    fn grep_filtered(&self, query: &GrepQuery, may: &jig_files::Filter<'_>) -> Matches {
         let found = self.disk.grep(query, may).unwrap();
         assert_eq!(
             self.memory.grep(query, may).unwrap(),
@@ -101,8 +101,8 @@ fn sample() -> Field {
 #[test]
 fn v060_to_v064_options() {
     let field = sample();
-    let check = |change: &dyn Fn(&mut Query), expected: &[&str]| {
-        let mut query = Query::new(r"fn main\(\)");
+    let check = |change: &dyn Fn(&mut GrepQuery), expected: &[&str]| {
+        let mut query = GrepQuery::new(r"fn main\(\)");
         change(&mut query);
         assert_eq!(lines(&field.grep(&query)), expected, "{query:?}");
     };
@@ -176,7 +176,7 @@ fn nothing_above_the_root_or_of_the_user_counts() {
     let field = sample();
     std::fs::write(field.root.with_file_name(".gitignore"), "*\n").unwrap();
     std::fs::write(field.root.with_file_name(".ignore"), "*\n").unwrap();
-    assert_eq!(field.grep(&Query::new("fn main")).files.len(), 3);
+    assert_eq!(field.grep(&GrepQuery::new("fn main")).files.len(), 3);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn limits_give_the_first_matches_always() {
         })
         .collect();
     let field = Field::new(many.iter().map(|(name, content)| (&**name, &**content)));
-    let whole = field.grep(&Query::new("x"));
+    let whole = field.grep(&GrepQuery::new("x"));
     assert!(!whole.truncated);
     let all = lines(&whole);
     for max in [
@@ -203,7 +203,7 @@ fn limits_give_the_first_matches_always() {
         100_000,
     ] {
         for _ in 0..5 {
-            let mut query = Query::new("x");
+            let mut query = GrepQuery::new("x");
             query.max_matches = max;
             let found = field.grep(&query);
             let expected = &all[..all.len().min(usize::try_from(max).unwrap())];
@@ -212,7 +212,7 @@ fn limits_give_the_first_matches_always() {
         }
     }
     for max in [0, 10, 1000, 1_000_000] {
-        let mut query = Query::new("x");
+        let mut query = GrepQuery::new("x");
         query.max_bytes = max;
         let found = field.grep(&query);
         let bytes: usize = found
@@ -234,7 +234,7 @@ fn a_line_without_end_fills_no_memory() {
     std::fs::write(field.root.join("endless"), vec![b'x'; 40 << 20]).unwrap();
     let found = field
         .disk
-        .grep(&Query::new("needle"), &|_, _| true)
+        .grep(&GrepQuery::new("needle"), &|_, _| true)
         .unwrap();
     assert_eq!(names(&found), ["long", "small"]);
     assert_eq!(found.unreadable, 1);
@@ -264,16 +264,16 @@ fn x52_what_the_filter_denies_is_never_opened() {
     };
     let denied = [path("open/denied"), path("shut"), path(".gitignore")];
     let may = |path: &ProjectPath, _: bool| !denied.contains(path);
-    let found = field.grep_filtered(&Query::new("needle"), &may);
+    let found = field.grep_filtered(&GrepQuery::new("needle"), &may);
     assert_eq!(names(&found), ["open/a"]);
     assert_eq!(found.skipped, 2);
     assert!(!opened(), "something that was denied was opened");
-    let mut query = Query::new("needle");
+    let mut query = GrepQuery::new("needle");
     query.paths = denied.to_vec();
     assert_eq!(field.grep_filtered(&query, &may).skipped, 3);
     assert!(!opened(), "something that was denied was opened");
     // The watch works: without the filter there is something to see.
-    field.grep(&Query::new("needle"));
+    field.grep(&GrepQuery::new("needle"));
     assert!(opened());
 }
 
@@ -291,7 +291,7 @@ fn x52_patterns_do_not_tell_what_the_filter_denies() {
             ("shut/b", "needle\n"),
             (".gitignore", pattern),
         ]);
-        let found = field.grep_filtered(&Query::new("needle"), &may);
+        let found = field.grep_filtered(&GrepQuery::new("needle"), &may);
         assert_eq!(names(&found), ["open"], "{pattern:?}");
         (found.skipped, found.ignored)
     };
@@ -302,7 +302,7 @@ fn x52_patterns_do_not_tell_what_the_filter_denies() {
     }
     // They count where the filter has nothing against it.
     let field = Field::new([("open", "needle\n"), (".gitignore", "open\n")]);
-    let found = field.grep_filtered(&Query::new("needle"), &may);
+    let found = field.grep_filtered(&GrepQuery::new("needle"), &may);
     assert_eq!((names(&found).len(), found.ignored), (0, 2));
 }
 
@@ -310,7 +310,7 @@ fn x52_patterns_do_not_tell_what_the_filter_denies() {
 fn a_filter_that_panics_ends_the_search() {
     let many: Vec<String> = (0..200).map(|n| format!("d{n}/f")).collect();
     let field = Field::new(many.iter().map(|name| (&**name, "x")));
-    let query = Query::new("x");
+    let query = GrepQuery::new("x");
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         field.disk.grep(&query, &|path, _| match path.as_str() {
             "d150/f" => panic!("the filter is broken"),
@@ -368,7 +368,7 @@ proptest! {
             files.push((format!("{directory}{name}"), rules.clone()));
         }
         let field = Field::new(files.iter().map(|(name, content)| (&**name, &**content)));
-        let mut query = Query::new("");
+        let mut query = GrepQuery::new("");
         query.hidden = hidden;
         let found = field.grep(&query);
         let found: BTreeSet<_> = names(&found).into_iter().map(str::to_owned).collect();
@@ -398,7 +398,7 @@ fn the_same_lines_as_the_program_grep() {
             .unwrap()
             .lines()
             .collect();
-        let found = lines(&field.grep(&Query::new(pattern)));
+        let found = lines(&field.grep(&GrepQuery::new(pattern)));
         let mut found: Vec<_> = found.iter().map(String::as_str).collect();
         expected.sort_unstable();
         found.sort_unstable();

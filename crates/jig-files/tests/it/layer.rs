@@ -15,7 +15,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer, Unfit, What};
+use jig_files::{
+    ApplyReport, Change, ChangeKind, ChangeLayer, Diff, DiffLimits, PathKind, UnfitEntry,
+};
 use jig_sandbox::{
     Overlay, PathRule, PrivateDirectory, Profile, Program, Rights, RuleSource, SpawnRequest, Tier,
     assess, minimal_environment, probe, spawn,
@@ -73,13 +75,13 @@ impl Site {
         self.lower.path()
     }
 
-    fn layer(&self) -> Layer {
-        Layer::create(self.state.path(), self.lower()).expect("it can be made")
+    fn layer(&self) -> ChangeLayer {
+        ChangeLayer::create(self.state.path(), self.lower()).expect("it can be made")
     }
 
     /// A layer in which a shell has run.
     #[track_caller]
-    fn run(&self, script: &str) -> Layer {
+    fn run(&self, script: &str) -> ChangeLayer {
         let layer = self.layer();
         run_on(&layer, script);
         layer
@@ -130,7 +132,7 @@ fn plainly(directory: &Path, script: &str) {
 
 /// Runs a script on a layer.
 #[track_caller]
-fn run_on(layer: &Layer, script: &str) {
+fn run_on(layer: &ChangeLayer, script: &str) {
     let mut profile = Profile::closed();
     let rule = |path: &Path, rights, source| PathRule {
         path: path.to_owned(),
@@ -440,7 +442,10 @@ fn what_changed_below_is_a_conflict() {
     assert_eq!(version, "layer\n");
     assert!(!kept.with_file_name("work").exists());
     // It stays for a while.
-    assert_eq!(Layer::sweep(site.state.path()).expect("it can be read"), 0);
+    assert_eq!(
+        ChangeLayer::sweep(site.state.path()).expect("it can be read"),
+        0
+    );
     assert_eq!(site.layers(), 1);
 
     let (site, layer) = make();
@@ -459,7 +464,7 @@ fn a_layer_lies_apart_from_what_it_is_over() {
         (site.lower().to_owned(), site.lower().to_owned()),
     ];
     for (state, lower) in cases {
-        let refused = Layer::create(&state, &lower).expect_err("they overlap");
+        let refused = ChangeLayer::create(&state, &lower).expect_err("they overlap");
         assert!(
             refused.to_string().contains("lies in the other"),
             "{refused}"
@@ -476,7 +481,7 @@ fn a_layer_lies_apart_from_what_it_is_over() {
     // Somebody else could have made it before.
     let home = site.state.path().join("layers");
     fs::set_permissions(&home, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let refused = Layer::create(site.state.path(), site.lower()).expect_err("it is open");
+    let refused = ChangeLayer::create(site.state.path(), site.lower()).expect_err("it is open");
     assert!(
         refused.to_string().contains("not the user's alone"),
         "{refused}"
@@ -489,7 +494,8 @@ fn sweep_removes_what_was_left() {
     const STATE: &str = "JIG_TEST_STATE";
     const LOWER: &str = "JIG_TEST_LOWER";
     if let (Some(state), Some(lower)) = (std::env::var_os(STATE), std::env::var_os(LOWER)) {
-        let layer = Layer::create(Path::new(&state), Path::new(&lower)).expect("it can be made");
+        let layer =
+            ChangeLayer::create(Path::new(&state), Path::new(&lower)).expect("it can be made");
         fs::create_dir(layer.upper().join("closed")).expect("it is ours");
         fs::set_permissions(
             layer.upper().join("closed"),
@@ -500,7 +506,7 @@ fn sweep_removes_what_was_left() {
     }
     let site = Site::new("");
     assert_eq!(
-        Layer::sweep(site.state.path()).expect("there is nothing"),
+        ChangeLayer::sweep(site.state.path()).expect("there is nothing"),
         0
     );
     let used = site.layer();
@@ -513,7 +519,10 @@ fn sweep_removes_what_was_left() {
         .status;
     assert!(!status.success());
     assert_eq!(site.layers(), 2);
-    assert_eq!(Layer::sweep(site.state.path()).expect("it can be read"), 1);
+    assert_eq!(
+        ChangeLayer::sweep(site.state.path()).expect("it can be read"),
+        1
+    );
     assert_eq!(site.layers(), 1);
     assert!(used.upper().exists());
 }

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_files::{
-    DiskFiles, DiskOptions, EntryKind, FileHandle, FilesError, Kind, OpenOptions, ProjectFiles,
-    Query, RenameOptions, WriteOptions,
+    DirEntryKind, DiskFiles, DiskOptions, FileHandle, FilesError, GrepQuery, OpenOptions,
+    PlaceKind, ProjectFiles, RenameOptions, WriteOptions,
 };
 use jig_proto::ProjectPath;
 
@@ -123,7 +123,7 @@ fn pipes_sockets_and_devices_are_never_opened() {
         for files in field.both() {
             for name in &names {
                 let place = files.locate(&path(name)).unwrap();
-                assert_eq!(*place.kind(), Kind::Other, "{name}");
+                assert_eq!(*place.kind(), PlaceKind::Other, "{name}");
                 let not_a_file = |error: FilesError| matches!(error, FilesError::NotAFile { .. });
                 assert!(files.read(&place, 10).is_err_and(not_a_file), "{name}");
                 assert!(
@@ -150,7 +150,7 @@ fn pipes_sockets_and_devices_are_never_opened() {
                     "{name}"
                 );
             }
-            let mut query = Query::new("needle|.");
+            let mut query = GrepQuery::new("needle|.");
             assert_eq!(files.grep(&query, &|_, _| true).unwrap().files.len(), 1);
             query.paths = names.iter().map(|name| path(name)).collect();
             assert_eq!(files.grep(&query, &|_, _| true).unwrap().files, []);
@@ -158,7 +158,7 @@ fn pipes_sockets_and_devices_are_never_opened() {
             let others = listing
                 .entries
                 .iter()
-                .filter(|entry| entry.kind == EntryKind::Other);
+                .filter(|entry| entry.kind == DirEntryKind::Other);
             assert_eq!(others.count(), names.len());
         }
         assert!(
@@ -343,7 +343,7 @@ fn names_that_are_not_utf8_are_counted_and_not_touched() {
             matches!(followed, Err(FilesError::NotUtf8Name { .. })),
             "{followed:?}"
         );
-        let found = files.grep(&Query::new("needle"), &|_, _| true).unwrap();
+        let found = files.grep(&GrepQuery::new("needle"), &|_, _| true).unwrap();
         assert_eq!(found.files.len(), 1);
         assert!(bad.exists() && directory.join("good").exists());
     }
@@ -549,7 +549,7 @@ fn without_permissions() {
             "append",
         );
         assert_eq!(read(&files, "read-only").unwrap(), "old");
-        let found = files.grep(&Query::new("old"), &|_, _| true).unwrap();
+        let found = files.grep(&GrepQuery::new("old"), &|_, _| true).unwrap();
         assert!(found.unreadable >= 2, "{found:?}");
         let names: Vec<_> = found.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(names, ["closed/f", "read-only"]);

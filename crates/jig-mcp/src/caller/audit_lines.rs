@@ -1,4 +1,4 @@
-//! [`Tail`]: the last lines of one caller's audit log.
+//! [`AuditTail`]: the last lines of one caller's audit log.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,27 +12,27 @@ use tokio::sync::watch;
 ///
 /// It stands before the sink that writes the log ([`before`](Self::before)), so it holds what this caller's
 /// tools asked for, and nothing of other callers.
-pub(crate) struct Tail {
-    lines: Mutex<VecDeque<Kept>>,
+pub(crate) struct AuditTail {
+    lines: Mutex<VecDeque<TailEntry>>,
     /// How many entries there ever were.
     count: watch::Sender<u64>,
 }
 
 /// An entry. One that is no line yet becomes one when somebody reads it: a request waits for `record`.
 #[expect(clippy::large_enum_variant, reason = "there are few")]
-enum Kept {
+enum TailEntry {
     Entry(AuditEntry),
     /// The line of an entry with a long text, which is cut there.
     Line(String),
 }
 
-impl Tail {
+impl AuditTail {
     /// How many entries are kept.
     pub(crate) const LENGTH: usize = 200;
 
     /// A sink that keeps entries here, and passes them on to `next`.
     pub(crate) fn before(self: &Arc<Self>, next: Arc<dyn AuditSink>) -> Arc<dyn AuditSink> {
-        Arc::new(Before {
+        Arc::new(TailSink {
             tail: Arc::clone(self),
             next,
         })
@@ -44,8 +44,8 @@ impl Tail {
         let mut text = String::new();
         for kept in &*lines {
             match kept {
-                Kept::Entry(entry) => text.push_str(&entry.to_line()),
-                Kept::Line(line) => text.push_str(line),
+                TailEntry::Entry(entry) => text.push_str(&entry.to_line()),
+                TailEntry::Line(line) => text.push_str(line),
             }
         }
         text
@@ -65,12 +65,12 @@ impl Tail {
     fn keep(&self, entry: &AuditEntry) {
         // A tool chooses paths and URLs. Only what is short is kept as it is.
         self.push(match text_bytes(entry) <= MAX_PLAIN {
-            true => Kept::Entry(entry.clone()),
-            false => Kept::Line(entry.to_line()),
+            true => TailEntry::Entry(entry.clone()),
+            false => TailEntry::Line(entry.to_line()),
         });
     }
 
-    fn push(&self, kept: Kept) {
+    fn push(&self, kept: TailEntry) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == Self::LENGTH {
             lines.pop_front();
@@ -81,7 +81,7 @@ impl Tail {
     }
 }
 
-impl Default for Tail {
+impl Default for AuditTail {
     fn default() -> Self {
         Self {
             lines: Mutex::default(),
@@ -91,12 +91,12 @@ impl Default for Tail {
 }
 
 /// The sink before another one.
-struct Before {
-    tail: Arc<Tail>,
+struct TailSink {
+    tail: Arc<AuditTail>,
     next: Arc<dyn AuditSink>,
 }
 
-impl AuditSink for Before {
+impl AuditSink for TailSink {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
         self.tail.keep(entry);
         self.next.record(entry)
@@ -107,7 +107,7 @@ impl AuditSink for Before {
     }
 }
 
-impl fmt::Debug for Before {
+impl fmt::Debug for TailSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Before")
             .field("next", &self.next)

@@ -3,7 +3,7 @@ use jig_runtime::HandleOptions;
 use super::*;
 use crate::testing::{reconfigure, server};
 
-fn enter(shared: &Shared, name: &str) -> Visit {
+fn enter(shared: &SharedServer, name: &str) -> CallerPresence {
     shared.callers.enter(name, Turn::default)
 }
 
@@ -30,7 +30,7 @@ fn a_name_is_one_caller_until_its_turn_ends() {
 #[test]
 fn s061_handles_of_all_callers_are_counted_together() {
     let shared = server(&[], &[]);
-    let reserve = |visit: &Visit| {
+    let reserve = |visit: &CallerPresence| {
         let reserved = visit
             .turn
             .handles

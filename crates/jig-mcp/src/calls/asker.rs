@@ -1,4 +1,4 @@
-//! [`Desk`]: who is asked when a call has a question.
+//! [`CallAsker`]: who is asked when a call has a question.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use rmcp::model::InputResponses;
 use tokio::task::block_in_place;
 
 use crate::caller::Caller;
-use crate::calls::in_flight::{InFlight, Request, Way};
+use crate::calls::in_flight::{CallRequest, InFlight, ServerQuestionForm};
 use crate::calls::tools_call::CLIENT;
-use crate::questions::Pending;
-use crate::questions::forms::Form;
+use crate::questions::StandingQuestion;
+use crate::questions::forms::ClientForm;
 use crate::questions::sampling::Sampling;
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 use crate::text_prefix::cut;
 
 /// Asks for one call: the client, if it can show a form or has a model, people elsewhere, or nobody.
 ///
 /// It runs on the thread that drives the call, which waits here. Every question is on the board while it waits, so that
 /// whoever answers first has answered it.
-pub(crate) struct Desk {
-    shared: Arc<Shared>,
+pub(crate) struct CallAsker {
+    shared: Arc<SharedServer>,
     caller: Arc<Caller>,
     flight: Arc<InFlight>,
     /// Whether the client can show a form.
@@ -37,12 +37,12 @@ pub(crate) struct Desk {
     by: String,
 }
 
-impl Desk {
+impl CallAsker {
     pub(crate) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedServer>,
         caller: &Arc<Caller>,
         flight: &Arc<InFlight>,
-        request: &Request,
+        request: &CallRequest,
     ) -> Self {
         Self {
             shared: Arc::clone(shared),
@@ -63,7 +63,7 @@ impl Desk {
 
     /// An answer that came with the call. Only a tool's own question can be answered so: what the policy
     /// wants to know is asked, or it is no approval.
-    fn given(&mut self, ask: &Ask<'_>, form: &Form) -> Option<Answer> {
+    fn given(&mut self, ask: &Ask<'_>, form: &ClientForm) -> Option<Answer> {
         match ask.about {
             About::Tool(_) if self.form => {
                 let response = self.given.remove(&ask.question.id)?;
@@ -75,7 +75,12 @@ impl Desk {
 
     /// Waits until somebody has answered a question on the board. Without a form, the client is not among those who
     /// can.
-    fn wait(&mut self, pending: &Pending, ask: &Ask<'_>, way: Option<Way>) -> Answer {
+    fn wait(
+        &mut self,
+        pending: &StandingQuestion,
+        ask: &Ask<'_>,
+        way: Option<ServerQuestionForm>,
+    ) -> Answer {
         let limit = self.shared.current().config.mcp.approval_wait;
         if let Some(way) = way {
             self.flight.ask(pending.id(), &ask.question.id, way);
@@ -104,21 +109,21 @@ impl Desk {
     }
 }
 
-impl Asker for Desk {
+impl Asker for CallAsker {
     fn ask(&mut self, ask: &Ask<'_>) -> Answer {
         let questions = Arc::clone(&self.shared.questions);
         if let Some((answer, by)) = questions.allowed(&self.caller.name, ask) {
             self.by = format!("{by}, after an earlier call was refused");
             return answer;
         }
-        let form = Form::of(ask);
+        let form = ClientForm::of(ask);
         if let Some(answer) = self.given(ask, &form) {
             "the client, with the call".clone_into(&mut self.by);
             return answer;
         }
         // What is accepted holds for good, and some clients let a model fill in their forms.
         let is_for_good = matches!(ask.about, About::Server | About::Definition);
-        let form = (!is_for_good).then(|| Way::Form(Box::new(form)));
+        let form = (!is_for_good).then(|| ServerQuestionForm::Form(Box::new(form)));
         let pending = match self.form && !is_for_good {
             true => Some(questions.put(&self.caller.name, ask)),
             false => questions.put_to_watchers(&self.caller.name, ask),
@@ -140,7 +145,7 @@ impl Asker for Desk {
         if self.sampling {
             let pending = questions.put(&self.caller.name, ask);
             let sampling = Sampling::new(ask.tool, ask.question);
-            let answer = self.wait(&pending, ask, Some(Way::Sampling(sampling)));
+            let answer = self.wait(&pending, ask, Some(ServerQuestionForm::Sampling(sampling)));
             if !matches!(answer, Answer::Unavailable | Answer::TimedOut) {
                 return Some(answer);
             }

@@ -19,33 +19,33 @@ use tokio::sync::watch;
 use tokio::time::timeout_at;
 
 use crate::caller::Caller;
-use crate::calls::asker::Desk;
+use crate::calls::asker::CallAsker;
 use crate::calls::lent::{self, RuntimeThread};
-use crate::calls::request_state::{Bound, Ticket};
+use crate::calls::request_state::{CallRound, TicketScope};
 use crate::calls::results::result;
 use crate::calls::tools_call::{CLIENT, MODEL};
 use crate::questions::QuestionId;
-use crate::questions::forms::Form;
+use crate::questions::forms::ClientForm;
 use crate::questions::sampling::Sampling;
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// One call that runs, or waits for an answer.
 pub(crate) struct InFlight {
     /// Its number among those of the server: a ticket of a turn that has ended is for no call of the next one.
     number: u64,
-    bound: Bound,
+    bound: TicketScope,
     cancel: CancelToken,
-    state: Mutex<State>,
+    state: Mutex<CallProgressState>,
     /// Counts up with every change.
     changed: watch::Sender<u64>,
 }
 
 /// What is to be called.
-pub(crate) struct Request {
+pub(crate) struct CallRequest {
     /// The tool, by the name that jig has for it.
     pub(crate) tool: String,
     pub(crate) arguments: Map<String, Value>,
-    pub(crate) bound: Bound,
+    pub(crate) bound: TicketScope,
     /// Whether the client can show a form.
     pub(crate) form: bool,
     /// Whether the client has its model answer questions.
@@ -54,12 +54,12 @@ pub(crate) struct Request {
     pub(crate) given: InputResponses,
 }
 
-struct State {
+struct CallProgressState {
     number: u64,
     changed: SystemTime,
     progress: Option<Arc<str>>,
-    asking: Option<Arc<Asking>>,
-    done: Option<Arc<Outcome>>,
+    asking: Option<Arc<InFlightQuestion>>,
+    done: Option<Arc<CallOutcome>>,
     /// When it was done.
     ended: Option<Instant>,
     /// The round for which a client has a ticket that it has not used.
@@ -70,11 +70,11 @@ struct State {
 }
 
 /// A question that a call waits for.
-pub(crate) struct Asking {
+pub(crate) struct InFlightQuestion {
     pub(crate) id: QuestionId,
     /// What it is called towards the client.
     pub(crate) key: String,
-    pub(crate) way: Way,
+    pub(crate) way: ServerQuestionForm,
     /// How many answers of the client did not fit.
     wrong: AtomicU32,
     /// What was wrong with the last one.
@@ -87,15 +87,15 @@ pub(crate) struct Asking {
     clippy::large_enum_variant,
     reason = "a form is what there nearly always is, and there are few"
 )]
-pub(crate) enum Way {
+pub(crate) enum ServerQuestionForm {
     /// By a form, for whoever sits there.
-    Form(Box<Form>),
+    Form(Box<ClientForm>),
     /// By its model.
     Sampling(Sampling),
 }
 
 /// What a call came to.
-pub(crate) struct Outcome {
+pub(crate) struct CallOutcome {
     pub(crate) result: CallToolResult,
     /// What went wrong, if that was not in the tool: it could not be started, or jig itself failed.
     pub(crate) failure: Option<ErrorData>,
@@ -105,17 +105,17 @@ pub(crate) struct Outcome {
 
 /// How a call stands.
 #[derive(Clone)]
-pub(crate) enum Event {
+pub(crate) enum InFlightStatus {
     /// It runs; and what it last had to say.
     Running(Option<Arc<str>>),
     /// It waits for the answer to a question.
-    Asking(Arc<Asking>),
-    Done(Arc<Outcome>),
+    Asking(Arc<InFlightQuestion>),
+    Done(Arc<CallOutcome>),
 }
 
 /// Why a call is not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TooMany {
+pub(crate) enum TooManyCalls {
     #[error(
         "{0} calls are running or waiting for an answer already, which is the most for one caller; try \
          again when one of them has ended"
@@ -139,16 +139,16 @@ impl InFlight {
     ///
     /// If too many are in flight, and none of them ends in time.
     pub(crate) async fn start(
-        shared: &Arc<Shared>,
+        shared: &Arc<SharedServer>,
         caller: &Arc<Caller>,
-        request: Request,
-    ) -> Result<Arc<Self>, TooMany> {
+        request: CallRequest,
+    ) -> Result<Arc<Self>, TooManyCalls> {
         caller.in_flight.enter(shared).await?;
         // Nothing waits from here on: a call that has its place begins.
         let flight = caller.in_flight.admit(shared, request.bound);
         let engine = caller.engine(shared);
         let begins_here = lent::can_be() && engine.begins_here(&request.tool, &request.arguments);
-        let running = Running {
+        let running = RunningCall {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
@@ -166,7 +166,7 @@ impl InFlight {
     }
 
     /// How it stands, as soon as that is something else than what was seen, with its number.
-    pub(crate) async fn next(&self, seen: Option<u64>) -> (u64, Event) {
+    pub(crate) async fn next(&self, seen: Option<u64>) -> (u64, InFlightStatus) {
         let mut changes = self.changed.subscribe();
         // The sender lives as long as this.
         let _ = changes.wait_for(|number| Some(*number) > seen).await;
@@ -174,12 +174,12 @@ impl InFlight {
     }
 
     /// How it stands.
-    pub(crate) fn now(&self) -> (u64, Event) {
+    pub(crate) fn now(&self) -> (u64, InFlightStatus) {
         let state = self.state();
         let event = match (&state.done, &state.asking) {
-            (Some(outcome), _) => Event::Done(Arc::clone(outcome)),
-            (None, Some(asking)) => Event::Asking(Arc::clone(asking)),
-            (None, None) => Event::Running(state.progress.clone()),
+            (Some(outcome), _) => InFlightStatus::Done(Arc::clone(outcome)),
+            (None, Some(asking)) => InFlightStatus::Asking(Arc::clone(asking)),
+            (None, None) => InFlightStatus::Running(state.progress.clone()),
         };
         (state.number, event)
     }
@@ -206,16 +206,16 @@ impl InFlight {
     }
 
     /// What it is bound to.
-    pub(crate) fn bound(&self) -> &Bound {
+    pub(crate) fn bound(&self) -> &TicketScope {
         &self.bound
     }
 
     /// A ticket for the next round. Those before are not good for anything any more.
-    pub(crate) fn ticket(&self) -> Ticket {
+    pub(crate) fn ticket(&self) -> CallRound {
         let mut state = self.state();
         state.rounds += 1;
         state.ticket = Some(state.rounds);
-        Ticket {
+        CallRound {
             call: self.number,
             round: state.rounds,
         }
@@ -243,7 +243,7 @@ impl InFlight {
 
     /// Notes that it waits for an answer. The question is called `wanted` towards the client if nothing else
     /// was yet.
-    pub(crate) fn ask(&self, id: QuestionId, wanted: &str, way: Way) {
+    pub(crate) fn ask(&self, id: QuestionId, wanted: &str, way: ServerQuestionForm) {
         self.change(|state| {
             let mut key = wanted.to_owned();
             let mut count = 1;
@@ -251,7 +251,7 @@ impl InFlight {
                 count += 1;
                 key = format!("{wanted}-{count}");
             }
-            state.asking = Some(Arc::new(Asking {
+            state.asking = Some(Arc::new(InFlightQuestion {
                 id,
                 key,
                 way,
@@ -263,7 +263,8 @@ impl InFlight {
 
     /// Notes that a question is not open any more.
     pub(crate) fn asked(&self, id: QuestionId) {
-        let is_open = |state: &State| state.asking.as_ref().is_some_and(|open| open.id == id);
+        let is_open =
+            |state: &CallProgressState| state.asking.as_ref().is_some_and(|open| open.id == id);
         if is_open(&self.state()) {
             self.change(|state| {
                 if is_open(state) {
@@ -273,7 +274,7 @@ impl InFlight {
         }
     }
 
-    fn finish(&self, outcome: Outcome) {
+    fn finish(&self, outcome: CallOutcome) {
         self.change(|state| {
             state.asking = None;
             state.ended = Some(Instant::now());
@@ -281,7 +282,7 @@ impl InFlight {
         });
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut CallProgressState)) {
         let mut state = self.state();
         change(&mut state);
         state.number += 1;
@@ -289,12 +290,12 @@ impl InFlight {
         self.changed.send_replace(state.number);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Asking {
+impl InFlightQuestion {
     /// Notes an answer that does not fit. `false` if that was the last try.
     pub(crate) fn try_again(&self, complaint: String) -> bool {
         let place = self.complaint.lock();
@@ -305,8 +306,8 @@ impl Asking {
     /// Whose answer it is that the client gives.
     pub(crate) fn by(&self) -> &'static str {
         match self.way {
-            Way::Form(_) => CLIENT,
-            Way::Sampling(_) => MODEL,
+            ServerQuestionForm::Form(_) => CLIENT,
+            ServerQuestionForm::Sampling(_) => MODEL,
         }
     }
 
@@ -318,16 +319,16 @@ impl Asking {
 }
 
 /// A call on its thread.
-struct Running {
-    shared: Arc<Shared>,
+struct RunningCall {
+    shared: Arc<SharedServer>,
     caller: Arc<Caller>,
     flight: Arc<InFlight>,
     engine: Arc<Engine>,
     begins_here: bool,
 }
 
-impl Running {
-    fn run(self, request: Request) {
+impl RunningCall {
+    fn run(self, request: CallRequest) {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.call(request)));
         let outcome = outcome.unwrap_or_else(|_| broke());
         // Whoever hears of the result may make the next call at once: there is room for it by then.
@@ -336,8 +337,8 @@ impl Running {
         self.caller.in_flight.forget(&self.flight);
     }
 
-    fn call(&self, request: Request) -> Outcome {
-        let desk = Desk::new(&self.shared, &self.caller, &self.flight, &request);
+    fn call(&self, request: CallRequest) -> CallOutcome {
+        let desk = CallAsker::new(&self.shared, &self.caller, &self.flight, &request);
         let mut desk = Arc::new(Mutex::new(desk));
         let engine = &self.engine;
         let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
@@ -358,7 +359,7 @@ impl Running {
             // It was there a moment ago: another configuration came into force.
             None => error(format!("there is no tool `{}` any more", request.tool)),
         };
-        Outcome {
+        CallOutcome {
             failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
             result,
             cancelled,
@@ -383,7 +384,7 @@ struct Calls {
 impl InFlights {
     /// Takes room for one more call, and waits for it if there is none. A client may send more calls at once than may
     /// run at once.
-    async fn enter(&self, shared: &Shared) -> Result<(), TooMany> {
+    async fn enter(&self, shared: &SharedServer) -> Result<(), TooManyCalls> {
         let until = tokio::time::Instant::now() + shared.options.room_wait;
         loop {
             let mut freed = pin!(shared.freed.notified());
@@ -399,14 +400,14 @@ impl InFlights {
     }
 
     /// Notes a call that has its room.
-    fn admit(&self, shared: &Shared, bound: Bound) -> Arc<InFlight> {
+    fn admit(&self, shared: &SharedServer, bound: TicketScope) -> Arc<InFlight> {
         let mut calls = self.calls();
         calls.forget_old();
         let flight = Arc::new(InFlight {
             number: shared.begun.fetch_add(1, Ordering::Relaxed) + 1,
             bound,
             cancel: CancelToken::new(),
-            state: Mutex::new(State::new()),
+            state: Mutex::new(CallProgressState::new()),
             changed: watch::Sender::new(0),
         });
         calls.known.insert(flight.number, Arc::clone(&flight));
@@ -417,7 +418,7 @@ impl InFlights {
     }
 
     /// A call takes no room any more.
-    fn leave(&self, shared: &Shared) {
+    fn leave(&self, shared: &SharedServer) {
         self.calls().running -= 1;
         shared.running.fetch_sub(1, Ordering::AcqRel);
         shared.freed.notify_waiters();
@@ -433,7 +434,7 @@ impl InFlights {
     }
 
     /// The call that a ticket is for, if it was not used. It is now.
-    pub(crate) fn redeem(&self, ticket: Ticket, bound: &Bound) -> Option<Arc<InFlight>> {
+    pub(crate) fn redeem(&self, ticket: CallRound, bound: &TicketScope) -> Option<Arc<InFlight>> {
         let mut calls = self.calls();
         let flight = Arc::clone(calls.known.get(&ticket.call)?);
         if flight.bound != *bound || !flight.redeem(ticket.round) {
@@ -468,10 +469,10 @@ impl InFlights {
 
 impl Calls {
     /// Takes room for one more, if there is any.
-    fn enter(&mut self, shared: &Shared) -> Result<(), TooMany> {
+    fn enter(&mut self, shared: &SharedServer) -> Result<(), TooManyCalls> {
         let options = &shared.options;
         if self.running >= options.calls_per_caller {
-            return Err(TooMany::OfCaller(options.calls_per_caller));
+            return Err(TooManyCalls::OfCaller(options.calls_per_caller));
         }
         let admitted =
             shared
@@ -480,7 +481,7 @@ impl Calls {
                     (running < options.calls).then_some(running + 1)
                 });
         if admitted.is_err() {
-            return Err(TooMany::OfServer(options.calls));
+            return Err(TooManyCalls::OfServer(options.calls));
         }
         self.running += 1;
         Ok(())
@@ -502,7 +503,7 @@ impl Calls {
     }
 }
 
-impl State {
+impl CallProgressState {
     fn new() -> Self {
         Self {
             number: 0,
@@ -537,9 +538,9 @@ fn text(result: &CallToolResult) -> String {
 }
 
 /// What a call comes to that hit a mistake of ours.
-fn broke() -> Outcome {
+fn broke() -> CallOutcome {
     let told = "jig itself failed in this call; whether the tool has done its work is not known";
-    Outcome {
+    CallOutcome {
         result: error(told),
         failure: Some(ErrorData::internal_error(told, None)),
         cancelled: false,

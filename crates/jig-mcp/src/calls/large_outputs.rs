@@ -1,4 +1,4 @@
-//! [`Outputs`]: results that are too large to be sent with a call.
+//! [`OutputStore`]: results that are too large to be sent with a call.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,18 +10,18 @@ use serde_json::json;
 ///
 /// Together they hold at most 64 MiB: the oldest make room for new ones.
 #[derive(Default)]
-pub(crate) struct Outputs {
-    kept: Mutex<Kept>,
+pub(crate) struct OutputStore {
+    kept: Mutex<KeptOutputs>,
 }
 
 #[derive(Default)]
-struct Kept {
-    outputs: VecDeque<Arc<Output>>,
+struct KeptOutputs {
+    outputs: VecDeque<Arc<StoredOutput>>,
     bytes: usize,
 }
 
 /// One output.
-pub(crate) struct Output {
+pub(crate) struct StoredOutput {
     id: String,
     /// The tool that made it.
     tool: String,
@@ -31,7 +31,7 @@ pub(crate) struct Output {
     parts: Vec<usize>,
 }
 
-impl Outputs {
+impl OutputStore {
     /// Keeps a text. It comes back if it is larger than all that is ever kept, or if there is no randomness
     /// for its id.
     pub(crate) fn keep(
@@ -39,12 +39,12 @@ impl Outputs {
         tool: &str,
         mime_type: Option<&str>,
         text: String,
-    ) -> Result<Arc<Output>, String> {
+    ) -> Result<Arc<StoredOutput>, String> {
         let id = random_id().filter(|_| text.len() <= MAX_KEPT);
         let Some(id) = id else {
             return Err(text);
         };
-        let output = Arc::new(Output {
+        let output = Arc::new(StoredOutput {
             id,
             tool: tool.to_owned(),
             mime_type: mime_type.unwrap_or("text/plain").to_owned(),
@@ -83,7 +83,7 @@ impl Outputs {
     }
 }
 
-impl Output {
+impl StoredOutput {
     /// Where it is read.
     pub(crate) fn uri(&self) -> String {
         format!("{PREFIX}{}", self.id)

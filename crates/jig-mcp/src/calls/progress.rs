@@ -1,4 +1,4 @@
-//! [`Progress`]: what a running tool says, as notifications that a client can follow.
+//! [`CallProgress`]: what a running tool says, as notifications that a client can follow.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use rmcp::service::Peer;
 use tokio::time::{Instant, sleep_until};
 
 /// Tells a client how its call goes: only if it wants to know, not too often, and always the latest.
-pub(crate) struct Progress {
+pub(crate) struct CallProgress {
     token: Option<ProgressToken>,
     peer: Peer<RoleServer>,
-    pace: Pace,
+    pace: ProgressPace,
 }
 
 /// When what is told.
 #[derive(Debug, Default)]
-struct Pace {
+struct ProgressPace {
     /// What is to be told next.
     latest: Option<Arc<str>>,
     /// What was noted last.
@@ -28,13 +28,13 @@ struct Pace {
     count: u64,
 }
 
-impl Progress {
+impl CallProgress {
     /// For the request with this token, if it has one.
     pub(crate) fn new(token: Option<ProgressToken>, peer: Peer<RoleServer>) -> Self {
         Self {
             token,
             peer,
-            pace: Pace::default(),
+            pace: ProgressPace::default(),
         }
     }
 
@@ -66,7 +66,7 @@ impl Progress {
     }
 }
 
-impl Pace {
+impl ProgressPace {
     fn note(&mut self, text: Arc<str>) {
         // A call that changes otherwise still has the same to say.
         let is_old = self

@@ -14,14 +14,14 @@ pub(crate) struct Seal(RequestStateCodec);
 
 /// Which call in flight of a caller is meant, and which of its rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket {
+pub(crate) struct CallRound {
     pub(crate) call: u64,
     pub(crate) round: u64,
 }
 
 /// What a ticket is good for: a hash over caller, tool and arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bound([u8; 32]);
+pub(crate) struct TicketScope([u8; 32]);
 
 impl Seal {
     /// A seal with a new key.
@@ -36,7 +36,7 @@ impl Seal {
     }
 
     /// What the client is handed.
-    pub(crate) fn seal(&self, ticket: Ticket, bound: &Bound, ttl: Duration) -> String {
+    pub(crate) fn seal(&self, ticket: CallRound, bound: &TicketScope, ttl: Duration) -> String {
         let mut payload = [0; 16];
         payload[..8].copy_from_slice(&ticket.call.to_be_bytes());
         payload[8..].copy_from_slice(&ticket.round.to_be_bytes());
@@ -46,20 +46,20 @@ impl Seal {
 
     /// The ticket, if this is one of ours for exactly this call and not too old. Why not is not told: it
     /// would help nobody but whoever forges one.
-    pub(crate) fn open(&self, sealed: &str, bound: &Bound) -> Option<Ticket> {
+    pub(crate) fn open(&self, sealed: &str, bound: &TicketScope) -> Option<CallRound> {
         if sealed.len() > LONGEST {
             return None;
         }
         let payload = self.0.open_with(sealed, &bound.0).ok()?;
         let (call, round) = payload.split_first_chunk::<8>()?;
-        Some(Ticket {
+        Some(CallRound {
             call: u64::from_be_bytes(*call),
             round: u64::from_be_bytes(round.try_into().ok()?),
         })
     }
 }
 
-impl Bound {
+impl TicketScope {
     /// What a call of this caller, of this tool and with these arguments is bound to. The order of an object's
     /// members does not matter: a client may write them anew.
     pub(crate) fn new(caller: &str, tool: &str, arguments: &Map<String, Value>) -> Self {

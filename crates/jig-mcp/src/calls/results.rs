@@ -11,7 +11,7 @@ mod long_texts;
 
 use jig_config::Tool;
 use jig_engine::{CallError, Engine, Reply};
-use jig_proto::{Block, Content, HandleReport, Status, ToolError, ToolState};
+use jig_proto::{Block, Content, HandleReport, StateName, ToolError, ToolState};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn of_content(
         // The schema that is listed for a stateful tool is that of a report.
         false => {
             let text = shortener.peek(content.to_text());
-            Some(json!({ "state": Status::Stopped, "result": text }))
+            Some(json!({ "state": StateName::Stopped, "result": text }))
         }
     };
     let (content, meta) = without_meta(content);

@@ -14,24 +14,24 @@ use rmcp::model::{
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::calls::in_flight::{Event, InFlight};
+use crate::calls::in_flight::{InFlight, InFlightStatus};
 use crate::calls::request_state::random;
-use crate::calls::tools_call::{Client, deliver, input_requests};
-use crate::shared::Shared;
+use crate::calls::tools_call::{ClientFeatures, deliver, input_requests};
+use crate::shared::SharedServer;
 
 /// The tasks of one caller.
 #[derive(Default)]
 pub(crate) struct Tasks {
-    tasks: Mutex<HashMap<String, Entry>>,
+    tasks: Mutex<HashMap<String, TaskEntry>>,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct TaskEntry {
     flight: Arc<InFlight>,
     created: SystemTime,
     since: Instant,
     /// What the client can do.
-    client: Client,
+    client: ClientFeatures,
 }
 
 impl Tasks {
@@ -39,11 +39,11 @@ impl Tasks {
     pub(crate) fn create(
         &self,
         flight: &Arc<InFlight>,
-        client: Client,
+        client: ClientFeatures,
     ) -> Option<CreateTaskResult> {
         let id = random::<16>().ok()?;
         let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-        let entry = Entry {
+        let entry = TaskEntry {
             flight: Arc::clone(flight),
             created: SystemTime::now(),
             since: Instant::now(),
@@ -79,12 +79,12 @@ impl Tasks {
     /// If there is no task of this name.
     pub(crate) fn update(
         &self,
-        shared: &Shared,
+        shared: &SharedServer,
         id: &str,
         responses: InputResponses,
     ) -> Result<(), ErrorData> {
         let entry = self.find(id)?;
-        if let (_, Event::Asking(asking)) = entry.flight.now()
+        if let (_, InFlightStatus::Asking(asking)) = entry.flight.now()
             && entry.client.can(&asking)
         {
             deliver(shared, &entry.flight, &asking, responses);
@@ -103,19 +103,19 @@ impl Tasks {
         Ok(())
     }
 
-    fn find(&self, id: &str) -> Result<Entry, ErrorData> {
+    fn find(&self, id: &str) -> Result<TaskEntry, ErrorData> {
         let mut tasks = self.tasks();
         tasks.retain(|_, entry| !entry.is_over());
         let entry = tasks.get(id).cloned();
         entry.ok_or_else(|| ErrorData::invalid_params("there is no such task", None))
     }
 
-    fn tasks(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+    fn tasks(&self) -> MutexGuard<'_, HashMap<String, TaskEntry>> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entry {
+impl TaskEntry {
     fn task(&self, id: &str, status: TaskStatus) -> Task {
         let changed = self.flight.changed_at().max(self.created);
         let ttl = u64::try_from(self.ttl().as_millis()).unwrap_or(u64::MAX);
@@ -142,22 +142,24 @@ impl Entry {
     /// What there is to tell, and in words how it goes.
     fn payload(&self) -> (TaskPayload, Option<String>) {
         match self.flight.now().1 {
-            Event::Running(text) => (TaskPayload::Working, text.map(|text| text.to_string())),
-            Event::Asking(asking) if self.client.can(&asking) => {
+            InFlightStatus::Running(text) => {
+                (TaskPayload::Working, text.map(|text| text.to_string()))
+            }
+            InFlightStatus::Asking(asking) if self.client.can(&asking) => {
                 let payload = TaskPayload::InputRequired {
                     input_requests: input_requests(&asking),
                 };
                 (payload, asking.complaint())
             }
-            Event::Asking(asking) => {
+            InFlightStatus::Asking(asking) => {
                 let told = format!(
                     "Waiting for a person, who can answer with `jig approve {}`.",
                     asking.id
                 );
                 (TaskPayload::Working, Some(told))
             }
-            Event::Done(outcome) if outcome.cancelled => (TaskPayload::Cancelled, None),
-            Event::Done(outcome) => {
+            InFlightStatus::Done(outcome) if outcome.cancelled => (TaskPayload::Cancelled, None),
+            InFlightStatus::Done(outcome) => {
                 let payload = match &outcome.failure {
                     Some(error) => TaskPayload::Failed {
                         error: object(error),

@@ -18,15 +18,17 @@ use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, ServiceEr
 use tokio::time::{Instant, sleep_until};
 
 use crate::caller::Caller;
-use crate::calls::in_flight::{Asking, Event, InFlight, Request, Way, error};
-use crate::calls::progress::Progress;
-use crate::calls::request_state::Bound;
-use crate::methods::server_handler::Connection;
-use crate::shared::{Served, Shared};
+use crate::calls::in_flight::{
+    CallRequest, InFlight, InFlightQuestion, InFlightStatus, ServerQuestionForm, error,
+};
+use crate::calls::progress::CallProgress;
+use crate::calls::request_state::TicketScope;
+use crate::methods::server_handler::McpConnection;
+use crate::shared::{ServedConfig, SharedServer};
 
 /// What a client can do, as it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Client {
+pub(crate) struct ClientFeatures {
     /// It retries a call that needs an answer; the server sends it no requests.
     retries: bool,
     /// It shows forms.
@@ -43,18 +45,18 @@ pub(crate) struct Client {
 ///
 /// If there is no such tool, or the request comes back to a call that is none. All else is a result.
 pub(crate) async fn call_tool(
-    connection: &Connection,
+    connection: &McpConnection,
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let shared = &connection.shared;
     let caller = connection.caller(&context.extensions)?;
     let caller = &caller;
-    let client = Client::of(&context);
+    let client = ClientFeatures::of(&context);
     let arguments = request.arguments.unwrap_or_default();
-    let bound = Bound::new(&caller.name, &request.name, &arguments);
+    let bound = TicketScope::new(&caller.name, &request.name, &arguments);
     let responses = request.input_responses.unwrap_or_default();
-    let mut waiting = Waiting {
+    let mut waiting = WaitingCall {
         shared,
         caller,
         client,
@@ -65,7 +67,7 @@ pub(crate) async fn call_tool(
     let flight = match request.request_state {
         Some(state) => {
             let flight = redeem(shared, caller, &state, &bound)?;
-            if let (_, Event::Asking(asking)) = flight.now() {
+            if let (_, InFlightStatus::Asking(asking)) = flight.now() {
                 deliver(shared, &flight, &asking, responses);
             }
             flight
@@ -77,7 +79,7 @@ pub(crate) async fn call_tool(
                 waiting.is_long = true;
                 waiting.task_at = Some(Instant::now() + LONG_TASK_AFTER);
             }
-            let request = Request {
+            let request = CallRequest {
                 tool,
                 arguments,
                 bound,
@@ -104,7 +106,7 @@ pub(crate) async fn call_tool(
 }
 
 /// The tool that a client means, and whether it is one that stays.
-async fn found(shared: &Arc<Shared>, name: &str) -> Result<(String, bool), ErrorData> {
+async fn found(shared: &Arc<SharedServer>, name: &str) -> Result<(String, bool), ErrorData> {
     let mut served = ready(shared.current()).await?;
     if served.is_incomplete() && served.catalogue().find(name).is_none() {
         // It may be one of a server that has not told its tools yet.
@@ -118,7 +120,7 @@ async fn found(shared: &Arc<Shared>, name: &str) -> Result<(String, bool), Error
     Ok((tool.to_owned(), stays))
 }
 
-impl Client {
+impl ClientFeatures {
     fn of(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities().unwrap_or_default();
         // A client that says nothing about modes has forms: there was nothing else once.
@@ -140,21 +142,21 @@ impl Client {
     }
 }
 
-impl Client {
+impl ClientFeatures {
     /// Whether it can be asked in this way.
-    pub(crate) fn can(self, asking: &Asking) -> bool {
+    pub(crate) fn can(self, asking: &InFlightQuestion) -> bool {
         match asking.way {
-            Way::Form(_) => self.form,
-            Way::Sampling(_) => self.sampling,
+            ServerQuestionForm::Form(_) => self.form,
+            ServerQuestionForm::Sampling(_) => self.sampling,
         }
     }
 }
 
 /// A request that waits for a call.
-struct Waiting<'a> {
-    shared: &'a Arc<Shared>,
+struct WaitingCall<'a> {
+    shared: &'a Arc<SharedServer>,
     caller: &'a Arc<Caller>,
-    client: Client,
+    client: ClientFeatures,
     context: &'a RequestContext<RoleServer>,
     /// Whether the call is one that becomes a task unless it is over at once.
     is_long: bool,
@@ -162,12 +164,12 @@ struct Waiting<'a> {
     task_at: Option<Instant>,
 }
 
-impl Waiting<'_> {
+impl WaitingCall<'_> {
     async fn wait(mut self, flight: &Arc<InFlight>) -> Result<CallToolResponse, ErrorData> {
         // Whatever ends this wait without a result ends the call: the client has cancelled it, or is gone.
-        let abandoned = Abandoned(Some(Arc::clone(flight)));
+        let abandoned = AbandonedCallGuard(Some(Arc::clone(flight)));
         let peer = self.context.peer.clone();
-        let mut progress = Progress::new(self.context.meta.get_progress_token(), peer);
+        let mut progress = CallProgress::new(self.context.meta.get_progress_token(), peer);
         let mut seen = None;
         loop {
             let (number, event) = tokio::select! {
@@ -194,10 +196,10 @@ impl Waiting<'_> {
             seen = Some(number);
             match event {
                 // Only a task can say that the tool never ran.
-                Event::Done(outcome) if self.is_long && outcome.failure.is_some() => {
+                InFlightStatus::Done(outcome) if self.is_long && outcome.failure.is_some() => {
                     self.task_at = Some(Instant::now());
                 }
-                Event::Done(outcome) => {
+                InFlightStatus::Done(outcome) => {
                     abandoned.not();
                     // What it said right before its end is told before it.
                     if let Some(text) = flight.said() {
@@ -206,16 +208,18 @@ impl Waiting<'_> {
                     }
                     return Ok(outcome.result.clone().into());
                 }
-                Event::Running(Some(text)) => progress.note(text),
-                Event::Running(None) => {}
+                InFlightStatus::Running(Some(text)) => progress.note(text),
+                InFlightStatus::Running(None) => {}
                 // The client asks about the task, and is asked there.
-                Event::Asking(_) if self.is_long => self.task_at = Some(Instant::now()),
-                Event::Asking(asking) if self.client.can(&asking) && self.client.retries => {
+                InFlightStatus::Asking(_) if self.is_long => self.task_at = Some(Instant::now()),
+                InFlightStatus::Asking(asking)
+                    if self.client.can(&asking) && self.client.retries =>
+                {
                     let parked = self.parked(flight, &asking);
                     abandoned.not();
                     return Ok(parked.into());
                 }
-                Event::Asking(asking) if self.client.can(&asking) => {
+                InFlightStatus::Asking(asking) if self.client.can(&asking) => {
                     if self.put(flight, &asking, number).await.is_none() {
                         return Ok(error(CANCELLED).into());
                     }
@@ -225,7 +229,7 @@ impl Waiting<'_> {
                     }
                 }
                 // Somebody elsewhere is asked.
-                Event::Asking(_) => {}
+                InFlightStatus::Asking(_) => {}
             }
         }
     }
@@ -236,7 +240,7 @@ impl Waiting<'_> {
     }
 
     /// Ends the request, not the call: the client comes back with the answer.
-    fn parked(&self, flight: &InFlight, asking: &Asking) -> InputRequiredResult {
+    fn parked(&self, flight: &InFlight, asking: &InFlightQuestion) -> InputRequiredResult {
         let ttl = self.shared.current().config.mcp.approval_wait;
         let ticket = flight.ticket();
         let state = self.shared.seal.seal(ticket, flight.bound(), ttl);
@@ -244,17 +248,22 @@ impl Waiting<'_> {
     }
 
     /// Asks the client while the call waits. `None` if the request was cancelled meanwhile.
-    async fn put(&self, flight: &Arc<InFlight>, asking: &Asking, number: u64) -> Option<()> {
+    async fn put(
+        &self,
+        flight: &Arc<InFlight>,
+        asking: &InFlightQuestion,
+        number: u64,
+    ) -> Option<()> {
         let peer = &self.context.peer;
         let questions = &self.shared.questions;
         loop {
             let complaint = asking.complaint();
             let request = match &asking.way {
-                Way::Form(form) => {
+                ServerQuestionForm::Form(form) => {
                     let form = form.request(complaint.as_deref());
                     Some(ServerRequest::ElicitRequest(ElicitRequest::new(form)))
                 }
-                Way::Sampling(sampling) => sampling.request(complaint.as_deref()),
+                ServerQuestionForm::Sampling(sampling) => sampling.request(complaint.as_deref()),
             };
             let sent = match request {
                 Some(request) => {
@@ -302,28 +311,30 @@ impl Waiting<'_> {
 /// What the response to a request of ours says.
 async fn answered(
     sent: RequestHandle<RoleServer>,
-    asking: &Asking,
+    asking: &InFlightQuestion,
 ) -> Result<Result<Answer, String>, ServiceError> {
     let response = sent.await_response().await?;
     let read = match (&asking.way, response) {
-        (Way::Form(form), ClientResult::ElicitResult(result)) => Some(form.read_result(result)),
-        (Way::Form(_), _) => None,
-        (Way::Sampling(sampling), response) => sampling.read_result(&response),
+        (ServerQuestionForm::Form(form), ClientResult::ElicitResult(result)) => {
+            Some(form.read_result(result))
+        }
+        (ServerQuestionForm::Form(_), _) => None,
+        (ServerQuestionForm::Sampling(sampling), response) => sampling.read_result(&response),
     };
     read.ok_or(ServiceError::UnexpectedResponse)
 }
 
 /// Cancels a call whose request ends without having told what came of it.
-struct Abandoned(Option<Arc<InFlight>>);
+struct AbandonedCallGuard(Option<Arc<InFlight>>);
 
-impl Abandoned {
+impl AbandonedCallGuard {
     /// It was told, or somebody comes back for it.
     fn not(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Abandoned {
+impl Drop for AbandonedCallGuard {
     fn drop(&mut self) {
         if let Some(flight) = self.0.take() {
             flight.cancel();
@@ -332,14 +343,14 @@ impl Drop for Abandoned {
 }
 
 /// A question as a client that retries, or that has a task, is given it.
-pub(crate) fn input_requests(asking: &Asking) -> InputRequests {
+pub(crate) fn input_requests(asking: &InFlightQuestion) -> InputRequests {
     let complaint = asking.complaint();
     let request = match &asking.way {
-        Way::Form(form) => {
+        ServerQuestionForm::Form(form) => {
             let form = form.request(complaint.as_deref());
             Some(InputRequest::Elicitation(ElicitRequest::new(form)))
         }
-        Way::Sampling(sampling) => sampling.input_request(complaint.as_deref()),
+        ServerQuestionForm::Sampling(sampling) => sampling.input_request(complaint.as_deref()),
     };
     let requests = request.map(|request| (asking.key.clone(), request));
     requests.into_iter().collect()
@@ -348,15 +359,15 @@ pub(crate) fn input_requests(asking: &Asking) -> InputRequests {
 /// Hands the client's responses to the question that is open. Those that answer something else are not looked
 /// at: the question may have been answered elsewhere.
 pub(crate) fn deliver(
-    shared: &Shared,
+    shared: &SharedServer,
     flight: &InFlight,
-    asking: &Asking,
+    asking: &InFlightQuestion,
     mut responses: InputResponses,
 ) {
     if let Some(response) = responses.remove(&asking.key) {
         let read = match &asking.way {
-            Way::Form(form) => form.read(response),
-            Way::Sampling(sampling) => sampling.read(&response),
+            ServerQuestionForm::Form(form) => form.read(response),
+            ServerQuestionForm::Sampling(sampling) => sampling.read(&response),
         };
         answer(shared, flight, asking, read);
     }
@@ -364,16 +375,16 @@ pub(crate) fn deliver(
 
 /// Takes the client's answer. `false` if it does not fit and is asked for again.
 fn answer(
-    shared: &Shared,
+    shared: &SharedServer,
     flight: &InFlight,
-    asking: &Asking,
+    asking: &InFlightQuestion,
     read: Result<Answer, String>,
 ) -> bool {
     let answer = match read {
         Ok(answer) => answer,
         Err(complaint) if asking.try_again(complaint.clone()) => return false,
         // A model that does not understand the question is no reason to end the tool: somebody else is asked.
-        Err(_) if matches!(asking.way, Way::Sampling(_)) => Answer::Unavailable,
+        Err(_) if matches!(asking.way, ServerQuestionForm::Sampling(_)) => Answer::Unavailable,
         Err(complaint) => Answer::Rejected(format!("the answer could not be used: {complaint}")),
     };
     // Whoever was faster has answered it.
@@ -384,10 +395,10 @@ fn answer(
 
 /// The call that a client comes back to.
 fn redeem(
-    shared: &Shared,
+    shared: &SharedServer,
     caller: &Caller,
     state: &str,
-    bound: &Bound,
+    bound: &TicketScope,
 ) -> Result<Arc<InFlight>, ErrorData> {
     let ticket = shared.seal.open(state, bound);
     let flight = ticket.and_then(|ticket| caller.in_flight.redeem(ticket, bound));
@@ -400,7 +411,7 @@ fn redeem(
 
 /// The configuration in force, with its tools listed. That may take a while the first time: components are
 /// asked what they are.
-pub(crate) async fn ready(served: Arc<Served>) -> Result<Arc<Served>, ErrorData> {
+pub(crate) async fn ready(served: Arc<ServedConfig>) -> Result<Arc<ServedConfig>, ErrorData> {
     if served.is_catalogued() {
         return Ok(served);
     }
@@ -414,7 +425,7 @@ pub(crate) async fn ready(served: Arc<Served>) -> Result<Arc<Served>, ErrorData>
 }
 
 /// The same, with the tools of all servers that can be asked for them.
-async fn complete(shared: &Arc<Shared>) -> Result<Arc<Served>, ErrorData> {
+async fn complete(shared: &Arc<SharedServer>) -> Result<Arc<ServedConfig>, ErrorData> {
     let shared = Arc::clone(shared);
     let completed = tokio::task::spawn_blocking(move || shared.complete());
     let served = completed

@@ -20,13 +20,13 @@ pub enum Era {
 /// What an agent sees.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct Seen {
+pub struct AgentView {
     /// The version of the protocol that was agreed on.
     pub protocol: String,
     /// The name and the version of the server.
     pub server: String,
     /// The tools, in the order of the server.
-    pub tools: Vec<SeenTool>,
+    pub tools: Vec<AgentTool>,
     /// The addresses of resources.
     pub resources: Vec<String>,
     /// The patterns of addresses of more of them.
@@ -34,13 +34,13 @@ pub struct Seen {
     /// The names of prompts.
     pub prompts: Vec<String>,
     /// The call that was tried, if one was.
-    pub call: Option<SeenCall>,
+    pub call: Option<AgentCall>,
 }
 
 /// What an agent sees of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct SeenTool {
+pub struct AgentTool {
     /// What it is called.
     pub name: String,
     /// What people are shown.
@@ -64,7 +64,7 @@ pub struct SeenTool {
 /// A call that was tried.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-pub struct SeenCall {
+pub struct AgentCall {
     /// The tool.
     pub tool: String,
     /// Why it did not work, in the words of the result.
@@ -102,7 +102,7 @@ pub enum CheckError {
 /// # Errors
 ///
 /// If the server does not answer, or not as the protocol has it.
-pub fn check(stream: UnixStream, era: Era, call: &str) -> Result<Seen, CheckError> {
+pub fn check(stream: UnixStream, era: Era, call: &str) -> Result<AgentView, CheckError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -115,7 +115,11 @@ pub fn check(stream: UnixStream, era: Era, call: &str) -> Result<Seen, CheckErro
     })
 }
 
-async fn seen(stream: tokio::net::UnixStream, era: Era, call: &str) -> Result<Seen, CheckError> {
+async fn seen(
+    stream: tokio::net::UnixStream,
+    era: Era,
+    call: &str,
+) -> Result<AgentView, CheckError> {
     let lifecycle = match era {
         Era::Handshake => ClientLifecycleMode::Initialize,
         Era::Stateless => ClientLifecycleMode::Discover {
@@ -141,12 +145,12 @@ async fn seen(stream: tokio::net::UnixStream, era: Era, call: &str) -> Result<Se
     };
     // That the server ends is seen by whoever started it.
     let _ = client.close().await;
-    Ok(Seen {
+    Ok(AgentView {
         protocol: protocol.unwrap_or_default(),
         server: server.map_or_else(String::new, |server| {
             format!("{} {}", server.name, server.version)
         }),
-        tools: tools.iter().map(SeenTool::of).collect(),
+        tools: tools.iter().map(AgentTool::of).collect(),
         resources: resources.into_iter().map(|one| one.uri).collect(),
         templates: templates.into_iter().map(|one| one.uri_template).collect(),
         prompts: prompts.into_iter().map(|one| one.name).collect(),
@@ -154,7 +158,7 @@ async fn seen(stream: tokio::net::UnixStream, era: Era, call: &str) -> Result<Se
     })
 }
 
-async fn called(client: &Peer<RoleClient>, tool: &str) -> Result<SeenCall, CheckError> {
+async fn called(client: &Peer<RoleClient>, tool: &str) -> Result<AgentCall, CheckError> {
     let mut request = CallToolRequestParams::new(tool.to_owned());
     request.arguments = Some(JsonObject::new());
     let start = Instant::now();
@@ -166,7 +170,7 @@ async fn called(client: &Peer<RoleClient>, tool: &str) -> Result<SeenCall, Check
         let texts: Vec<&str> = texts.map(|block| &*block.text).collect();
         texts.join("\n")
     };
-    Ok(SeenCall {
+    Ok(AgentCall {
         tool: tool.to_owned(),
         error: (result.is_error == Some(true)).then(text),
         micros,
@@ -180,7 +184,7 @@ fn failed(method: &'static str) -> impl Fn(rmcp::ServiceError) -> CheckError {
     }
 }
 
-impl SeenTool {
+impl AgentTool {
     /// What is not said counts as the protocol has it: for the worse.
     fn of(tool: &Tool) -> Self {
         let hints = tool.annotations.clone().unwrap_or_default();

@@ -34,18 +34,18 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use self::handshake::Agreed;
-pub(crate) use self::message::Said;
+use self::handshake::UpstreamAgreement;
+pub(crate) use self::message::UpstreamResult;
 pub(crate) use self::scrub::clean_question;
 pub(crate) use self::stray_lines::Strays;
-use self::wire::Wire;
+use self::wire::UpstreamConnection;
 use crate::client::check::Era;
 
 /// A connection on which both sides have begun.
 #[derive(Debug)]
 pub(crate) struct Upstream {
-    wire: Arc<Wire>,
-    agreed: Agreed,
+    wire: Arc<UpstreamConnection>,
+    agreed: UpstreamAgreement,
     calls: Semaphore,
 }
 
@@ -69,7 +69,7 @@ impl Default for UpstreamLimits {
 
 /// The tools of a server.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Listed {
+pub(crate) struct ListedTools {
     /// What it says about each, in its order.
     pub(crate) definitions: Vec<Arc<Definition>>,
     /// What was left out of the list, and why.
@@ -98,14 +98,14 @@ pub(crate) enum CallEvent {
     Ask {
         /// The question, in the words of the server.
         question: Question,
-        /// Where the answer goes. Dropped, it means [`Answered::Cancelled`].
-        answer: oneshot::Sender<Answered>,
+        /// Where the answer goes. Dropped, it means [`ElicitationAnswer::Cancelled`].
+        answer: oneshot::Sender<ElicitationAnswer>,
     },
 }
 
 /// What came of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Answered {
+pub(crate) enum ElicitationAnswer {
     /// This answer, by the schema of the question.
     Given(Value),
     /// The person said no.
@@ -183,7 +183,7 @@ impl Upstream {
         strays: Strays,
     ) -> Result<Arc<Self>, UpstreamError> {
         let limit = limits.start.max(REQUEST);
-        let wire = Wire::over_pipes(stdin, stdout, limit, strays)?;
+        let wire = UpstreamConnection::over_pipes(stdin, stdout, limit, strays)?;
         Self::begin(wire, limits).await
     }
 
@@ -197,11 +197,14 @@ impl Upstream {
         headers: &[(String, String)],
         limits: &UpstreamLimits,
     ) -> Result<Arc<Self>, UpstreamError> {
-        let wire = Wire::over_http(url, headers, limits.start.max(REQUEST))?;
+        let wire = UpstreamConnection::over_http(url, headers, limits.start.max(REQUEST))?;
         Self::begin(wire, limits).await
     }
 
-    async fn begin(wire: Arc<Wire>, limits: &UpstreamLimits) -> Result<Arc<Self>, UpstreamError> {
+    async fn begin(
+        wire: Arc<UpstreamConnection>,
+        limits: &UpstreamLimits,
+    ) -> Result<Arc<Self>, UpstreamError> {
         match handshake::begin(&wire, limits).await {
             Ok(agreed) => {
                 let upstream = Arc::new(Self {
@@ -234,7 +237,7 @@ impl Upstream {
     pub(crate) async fn definitions(
         &self,
         secrets: Option<&Scrubber>,
-    ) -> Result<Listed, UpstreamError> {
+    ) -> Result<ListedTools, UpstreamError> {
         tool_list::definitions(&self.wire, &self.agreed, secrets).await
     }
 
@@ -244,7 +247,10 @@ impl Upstream {
     /// # Errors
     ///
     /// If the server refused it, or the connection ended. Then it may have had effects.
-    pub(crate) async fn call(&self, mut call: UpstreamCall) -> Result<Said, UpstreamError> {
+    pub(crate) async fn call(
+        &self,
+        mut call: UpstreamCall,
+    ) -> Result<UpstreamResult, UpstreamError> {
         let _permit = match self.calls.try_acquire() {
             Ok(permit) => Ok(permit),
             Err(_) => Box::pin(self.calls.acquire()).await,
@@ -284,7 +290,7 @@ impl Drop for Upstream {
 
 /// Waits for the end of a connection on which nothing can be sent any more. What a server wrote before it stopped to
 /// read is read meanwhile, and how its output ended says more than that its input did.
-async fn ended(wire: &Wire, error: UpstreamError) -> UpstreamError {
+async fn ended(wire: &UpstreamConnection, error: UpstreamError) -> UpstreamError {
     use UpstreamError::{Closed, ClosedAtProbe};
     if matches!(error, Closed(_) | ClosedAtProbe(_)) {
         let _ = tokio::time::timeout(LAST_LINES, wire.closed().cancelled()).await;

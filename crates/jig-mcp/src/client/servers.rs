@@ -32,15 +32,15 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use self::async_runtime::Place;
+use self::async_runtime::LazyRuntime;
 use self::ledger::Ledger;
-use self::running_server::Visit;
-use self::slot::Slot;
+use self::running_server::ServerUse;
+use self::slot::ServerSlot;
 
-pub use self::ledger::{Standing, Told, ToldTool};
-pub use self::memory::{Change, Forgetful, Memory};
-pub use self::offered_tools::{Accepted, Offered, Which};
-pub(crate) use self::running_server::Live;
+pub use self::ledger::{DefinitionState, LedgerServer, LedgerTool};
+pub use self::memory::{ContentUpdate, ForgetfulMemory, Memory};
+pub use self::offered_tools::{AcceptedOffer, OfferedTools, ServerSelection};
+pub(crate) use self::running_server::LiveServer;
 pub(crate) use self::slot::Unavailable;
 pub use self::status::{ServerState, ServerStatus};
 
@@ -50,23 +50,23 @@ pub use self::status::{ServerState, ServerStatus};
 /// servers at once; [`stop_all`](Self::stop_all) gives them time.
 pub struct Servers {
     pub(crate) ledger: Arc<Ledger>,
-    common: Arc<Common>,
-    place: Place,
-    pool: Mutex<Pool>,
+    common: Arc<ServersCommon>,
+    place: LazyRuntime,
+    pool: Mutex<ServerPool>,
 }
 
 /// What the tasks of servers need, who do not keep [`Servers`] alive.
-struct Common {
+struct ServersCommon {
     ledger: Arc<Ledger>,
     report: Arc<dyn Fn(&str) + Send + Sync>,
     changes: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Pool {
+struct ServerPool {
     engine: Option<Arc<Engine>>,
     /// Those that are turned on, by their names.
-    slots: HashMap<String, Arc<Slot>>,
+    slots: HashMap<String, Arc<ServerSlot>>,
 }
 
 impl Servers {
@@ -74,7 +74,7 @@ impl Servers {
     /// know, in printable text without secrets.
     pub fn new(memory: Arc<dyn Memory>, report: Arc<dyn Fn(&str) + Send + Sync>) -> Arc<Self> {
         let ledger = Arc::new(Ledger::new(memory));
-        let common = Common {
+        let common = ServersCommon {
             ledger: Arc::clone(&ledger),
             report,
             changes: watch::Sender::new(0),
@@ -82,7 +82,7 @@ impl Servers {
         Arc::new(Self {
             ledger,
             common: Arc::new(common),
-            place: Place::default(),
+            place: LazyRuntime::default(),
             pool: Mutex::default(),
         })
     }
@@ -119,7 +119,7 @@ impl Servers {
                     if let Some(other) = other {
                         other.retire();
                     }
-                    Arc::new(Slot::new(Arc::clone(server), identity))
+                    Arc::new(ServerSlot::new(Arc::clone(server), identity))
                 }
             };
             pool.slots.insert(name.clone(), slot);
@@ -163,7 +163,7 @@ impl Servers {
     ///
     /// This blocks, and must not be called where tasks run.
     pub fn stop_all(&self) {
-        let slots: Vec<Arc<Slot>> = {
+        let slots: Vec<Arc<ServerSlot>> = {
             let mut pool = self.pool();
             pool.engine = None;
             pool.slots.drain().map(|(_, slot)| slot).collect()
@@ -187,13 +187,13 @@ impl Servers {
     /// # Errors
     ///
     /// If there is no such server, if a person has to accept it first, or if it does not start.
-    pub(crate) async fn connected(&self, server: &str) -> Result<Arc<Live>, Unavailable> {
+    pub(crate) async fn connected(&self, server: &str) -> Result<Arc<LiveServer>, Unavailable> {
         let (_, visit) = self.enter(server).await?;
         Ok(Arc::clone(visit.live()))
     }
 
     /// The same for somebody who uses it until they drop the visit.
-    async fn enter(&self, server: &str) -> Result<(Arc<Slot>, Visit), Unavailable> {
+    async fn enter(&self, server: &str) -> Result<(Arc<ServerSlot>, ServerUse), Unavailable> {
         let slot = self.slot(server);
         let mut slot = slot.ok_or_else(|| Unavailable::Unknown(server.to_owned()))?;
         loop {
@@ -226,16 +226,16 @@ impl Servers {
         self.place.handle()
     }
 
-    fn slot(&self, name: &str) -> Option<Arc<Slot>> {
+    fn slot(&self, name: &str) -> Option<Arc<ServerSlot>> {
         self.pool().slots.get(name).cloned()
     }
 
-    fn pool(&self) -> MutexGuard<'_, Pool> {
+    fn pool(&self) -> MutexGuard<'_, ServerPool> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Common {
+impl ServersCommon {
     fn tell_change(&self) {
         self.changes.send_modify(|number| *number += 1);
     }

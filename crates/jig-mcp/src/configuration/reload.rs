@@ -17,19 +17,19 @@ use jig_proto::visible_lines;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::questions::{LONGEST_CONTEXT, Pending};
-use crate::shared::Shared;
+use crate::questions::{LONGEST_CONTEXT, StandingQuestion};
+use crate::shared::SharedServer;
 
 /// What is known about the configuration that is not in force.
 #[derive(Debug, Default)]
 pub(crate) struct Reload {
-    state: Mutex<State>,
+    state: Mutex<ReloadState>,
     news: watch::Sender<u64>,
 }
 
 /// What stands in the files and is not in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct ReloadState {
     /// A configuration that allows more, and waits for a person: the name of the question, and what it
     /// would change, one line each.
     pub(crate) held: Option<(String, Vec<String>)>,
@@ -39,7 +39,7 @@ pub(crate) struct State {
 
 impl Reload {
     /// What is not in force now.
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> ReloadState {
         self.lock().clone()
     }
 
@@ -53,7 +53,7 @@ impl Reload {
         self.news.send_modify(|number| *number += 1);
     }
 
-    fn set(&self, state: State) {
+    fn set(&self, state: ReloadState) {
         let mut known = self.lock();
         if *known != state {
             *known = state;
@@ -61,7 +61,7 @@ impl Reload {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ReloadState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -71,9 +71,9 @@ impl Reload {
 /// # Errors
 ///
 /// If no thread can be started.
-pub fn watch(shared: &Arc<Shared>) -> io::Result<Reloading> {
+pub fn watch(shared: &Arc<SharedServer>) -> io::Result<Reloading> {
     let stop = CancelToken::new();
-    let mut watcher = Watcher::new(Arc::clone(shared));
+    let mut watcher = ConfigWatcher::new(Arc::clone(shared));
     let until = stop.clone();
     let thread = thread::Builder::new()
         .name("jig-reload".to_owned())
@@ -107,25 +107,25 @@ impl Drop for Reloading {
     }
 }
 
-struct Watcher {
-    shared: Arc<Shared>,
+struct ConfigWatcher {
+    shared: Arc<SharedServer>,
     /// What the files looked like when they were last loaded, for the configuration in force. `None` before
     /// the first look: they may have changed since the server loaded them.
     seen: Option<u64>,
-    held: Option<Held>,
+    held: Option<HeldConfig>,
     /// What a person did not want.
     denied: Option<Digest>,
     /// Nobody answers this: it is what the thread sleeps on while nothing is held.
-    idle: Arc<Idle>,
+    idle: Arc<EndableSleep>,
 }
 
 /// A configuration that waits for a person.
-struct Held {
+struct HeldConfig {
     config: Arc<Config>,
     digest: Digest,
     /// The servers of the workspace that a person is shown with it, and accepts with it.
     servers: Vec<Arc<Server>>,
-    question: Pending,
+    question: StandingQuestion,
 }
 
 /// Tells whether two configurations are the same, to the last line number.
@@ -142,8 +142,8 @@ impl Digest {
     }
 }
 
-impl Watcher {
-    fn new(shared: Arc<Shared>) -> Self {
+impl ConfigWatcher {
+    fn new(shared: Arc<SharedServer>) -> Self {
         Self {
             shared,
             seen: None,
@@ -168,7 +168,7 @@ impl Watcher {
     }
 
     /// A person has decided.
-    fn settle(&mut self, held: Held, answer: Answer) {
+    fn settle(&mut self, held: HeldConfig, answer: Answer) {
         match answer {
             Answer::Given(Value::Bool(true)) => {
                 self.report("the changed configuration was accepted");
@@ -180,7 +180,7 @@ impl Watcher {
             _ => {
                 self.denied = Some(held.digest);
                 self.report("the changed configuration was not accepted: the old one stays");
-                self.shared.reload.set(State::default());
+                self.shared.reload.set(ReloadState::default());
             }
         }
     }
@@ -205,7 +205,7 @@ impl Watcher {
                     "the configuration has changed and does not load, so that the old one goes on:\n{error}"
                 ));
                 let broken = Some(error);
-                shared.reload.set(State { held: None, broken });
+                shared.reload.set(ReloadState { held: None, broken });
                 return;
             }
         };
@@ -222,7 +222,7 @@ impl Watcher {
         }
         if self.denied == Some(digest) {
             self.held = None;
-            shared.reload.set(State::default());
+            shared.reload.set(ReloadState::default());
             return;
         }
         if self.held.as_ref().is_some_and(|held| held.digest == digest) {
@@ -253,7 +253,7 @@ impl Watcher {
                 "the changed configuration cannot be used, so that the old one goes on: {error}"
             ));
         }
-        shared.reload.set(State { held: None, broken });
+        shared.reload.set(ReloadState { held: None, broken });
     }
 
     fn hold(&mut self, config: Arc<Config>, digest: Digest, lines: Vec<String>) {
@@ -285,7 +285,7 @@ impl Watcher {
              accepts it: `jig approve {id}`\n{}",
             list.join("\n")
         ));
-        self.held = Some(Held {
+        self.held = Some(HeldConfig {
             config,
             digest,
             servers,
@@ -293,7 +293,7 @@ impl Watcher {
         });
         let held = Some((id, lines));
         let broken = None;
-        self.shared.reload.set(State { held, broken });
+        self.shared.reload.set(ReloadState { held, broken });
     }
 
     /// The servers of a configuration that nobody has accepted, and that are not in force. Whoever accepts the
@@ -330,12 +330,12 @@ impl Watcher {
 
 /// A sleep that can be ended.
 #[derive(Debug, Default)]
-struct Idle {
+struct EndableSleep {
     lock: Mutex<()>,
     ended: std::sync::Condvar,
 }
 
-impl Idle {
+impl EndableSleep {
     fn wait(self: &Arc<Self>, limit: Duration, until: &CancelToken) {
         let idle = Arc::clone(self);
         let _hook = until.on_cancel(move || {

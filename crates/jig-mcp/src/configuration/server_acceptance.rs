@@ -11,20 +11,20 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jig_engine::{Answer, Held, ToolServers as _};
+use jig_engine::{Answer, HeldOffer, ToolServers as _};
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use self::request::Request;
+use self::request::AcceptRequest;
 use crate::client::servers::Servers;
-use crate::questions::{Pending, QuestionId};
-use crate::shared::Shared;
+use crate::questions::{QuestionId, StandingQuestion};
+use crate::shared::SharedServer;
 
 /// Looks after the servers of `shared` for as long as the runtime lives, and has them run there.
-pub(crate) fn begin(shared: &Arc<Shared>, runtime: &Handle) {
+pub(crate) fn begin(shared: &Arc<SharedServer>, runtime: &Handle) {
     let Some(servers) = &shared.servers else {
         return;
     };
@@ -38,36 +38,36 @@ pub(crate) fn begin(shared: &Arc<Shared>, runtime: &Handle) {
         denied: HashSet::new(),
         tell,
         asking: None,
-        retry: Retry::default(),
+        retry: ServerRetry::default(),
     };
     runtime.spawn(attendant.attend(answers));
 }
 
 /// Whoever looks after the servers.
 struct Attendant {
-    shared: Arc<Shared>,
+    shared: Arc<SharedServer>,
     servers: Arc<Servers>,
     /// What stands on the board, by server.
-    asked: BTreeMap<String, Asked>,
+    asked: BTreeMap<String, HeldQuestion>,
     /// How many questions were put.
     put: u64,
     /// What a person did not want, by what makes it what it is.
     denied: HashSet<Vec<String>>,
-    tell: mpsc::UnboundedSender<Answered>,
+    tell: mpsc::UnboundedSender<ServerQuestionAnswer>,
     /// Servers are being asked for their tools.
     asking: Option<JoinHandle<()>>,
-    retry: Retry,
+    retry: ServerRetry,
 }
 
 /// A question on the board.
-struct Asked {
+struct HeldQuestion {
     number: u64,
-    request: Request,
-    pending: Pending,
+    request: AcceptRequest,
+    pending: StandingQuestion,
 }
 
 /// The answer to one of the questions.
-struct Answered {
+struct ServerQuestionAnswer {
     server: String,
     /// Which question it was: another may stand there by now.
     number: u64,
@@ -75,7 +75,7 @@ struct Answered {
 }
 
 impl Attendant {
-    async fn attend(mut self, mut answers: mpsc::UnboundedReceiver<Answered>) {
+    async fn attend(mut self, mut answers: mpsc::UnboundedReceiver<ServerQuestionAnswer>) {
         let mut servers = self.servers.changes();
         let mut ledger = self.servers.ledger.changes();
         let mut generations = self.shared.changes();
@@ -90,7 +90,7 @@ impl Attendant {
                 changed = ledger.changed() => if changed.is_err() { return },
                 changed = generations.changed() => {
                     if changed.is_err() { return }
-                    self.retry = Retry::default();
+                    self.retry = ServerRetry::default();
                 }
                 Some(answered) = answers.recv() => {
                     self.settle(answered).await;
@@ -103,7 +103,7 @@ impl Attendant {
                 }
                 () = sleep_until(retry.unwrap_or_else(Instant::now)), if retry.is_some() => {
                     self.retry.later();
-                    self.start(Shared::gather_again);
+                    self.start(SharedServer::gather_again);
                     continue;
                 }
                 () = finished(&mut self.asking) => self.asking = None,
@@ -124,7 +124,7 @@ impl Attendant {
         }
     }
 
-    fn start(&mut self, work: impl FnOnce(&Shared) + Send + 'static) {
+    fn start(&mut self, work: impl FnOnce(&SharedServer) + Send + 'static) {
         if self.asking.is_none() {
             let shared = Arc::clone(&self.shared);
             self.asking = Some(spawn_blocking(move || work(&shared)));
@@ -134,11 +134,11 @@ impl Attendant {
     /// Has the board be what there is to accept.
     async fn put_questions(&mut self) {
         let held = self.work(held).await.unwrap_or_default();
-        let wanted: Vec<(String, Request)> = held
+        let wanted: Vec<(String, AcceptRequest)> = held
             .into_iter()
-            .filter_map(|(server, held)| Some((server.clone(), Request::of(&server, held)?)))
+            .filter_map(|(server, held)| Some((server.clone(), AcceptRequest::of(&server, held)?)))
             .collect();
-        let is_wanted = |server: &str, asked: &Asked| {
+        let is_wanted = |server: &str, asked: &HeldQuestion| {
             let mut wanted = wanted.iter();
             wanted.any(|(name, request)| name == server && *request == asked.request)
         };
@@ -154,21 +154,21 @@ impl Attendant {
         self.shared.set_asked(ids.collect());
     }
 
-    fn put(&mut self, server: String, request: Request) {
+    fn put(&mut self, server: String, request: AcceptRequest) {
         self.put += 1;
         let (number, tell) = (self.put, self.tell.clone());
         let then = {
             let server = server.clone();
             move |answer| {
                 // Nobody is left to whom it matters if this fails.
-                let _ = tell.send(Answered {
+                let _ = tell.send(ServerQuestionAnswer {
                     server,
                     number,
                     answer,
                 });
             }
         };
-        let Request {
+        let AcceptRequest {
             topic,
             text,
             context,
@@ -185,7 +185,7 @@ impl Attendant {
         ));
         self.asked.insert(
             server,
-            Asked {
+            HeldQuestion {
                 number,
                 request,
                 pending,
@@ -194,17 +194,17 @@ impl Attendant {
     }
 
     /// A person has decided.
-    async fn settle(&mut self, answered: Answered) {
-        let Answered {
+    async fn settle(&mut self, answered: ServerQuestionAnswer) {
+        let ServerQuestionAnswer {
             server,
             number,
             answer,
         } = answered;
-        let is_this = |asked: &Asked| asked.number == number;
+        let is_this = |asked: &HeldQuestion| asked.number == number;
         if !self.asked.get(&server).is_some_and(is_this) {
             return;
         }
-        let Some(Asked { request, .. }) = self.asked.remove(&server) else {
+        let Some(HeldQuestion { request, .. }) = self.asked.remove(&server) else {
             return;
         };
         match answer {
@@ -228,7 +228,7 @@ impl Attendant {
 
     /// Looks whether another jig has accepted something.
     async fn look(&self) {
-        let looked = |shared: &Shared, servers: &Arc<Servers>| {
+        let looked = |shared: &SharedServer, servers: &Arc<Servers>| {
             for server in shared.current().loaded.servers.values() {
                 servers.ledger.look(server);
             }
@@ -239,7 +239,7 @@ impl Attendant {
     /// Does something that may take a while, on a thread where it may.
     async fn work<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Shared, &Arc<Servers>) -> T + Send + 'static,
+        work: impl FnOnce(&SharedServer, &Arc<Servers>) -> T + Send + 'static,
     ) -> Option<T> {
         let (shared, servers) = (Arc::clone(&self.shared), Arc::clone(&self.servers));
         spawn_blocking(move || work(&shared, &servers)).await.ok()
@@ -251,7 +251,7 @@ impl Attendant {
 }
 
 /// What there is to accept of each server. Calls that wait for what is accepted by now go on.
-fn held(shared: &Shared, servers: &Arc<Servers>) -> Vec<(String, Vec<Held>)> {
+fn held(shared: &SharedServer, servers: &Arc<Servers>) -> Vec<(String, Vec<HeldOffer>)> {
     let current = shared.current();
     let is_accepted = |tool: &str| {
         let tool = current.config.tool(tool);
@@ -279,12 +279,12 @@ async fn finished(work: &mut Option<JoinHandle<()>>) {
 
 /// When servers are asked again that could not be asked for their tools.
 #[derive(Debug, Default)]
-struct Retry {
+struct ServerRetry {
     at: Option<Instant>,
     pause: Option<Duration>,
 }
 
-impl Retry {
+impl ServerRetry {
     /// The next time, if there is a reason for one.
     fn at(&mut self, is_needed: bool) -> Option<Instant> {
         if !is_needed {

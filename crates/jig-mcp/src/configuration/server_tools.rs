@@ -1,8 +1,8 @@
 //! The tools of servers, as they come into what is in force.
 //!
 //! A server that has told its tools before is not started for a list of them. The first list waits for the others
-//! ([`Shared::complete`]): they are all asked at the same time, and one that fails does not hold up the rest. From
-//! then on what a server says, and what a person accepts of it, comes into force by [`Shared::refresh`].
+//! ([`SharedServer::complete`]): they are all asked at the same time, and one that fails does not hold up the rest. From
+//! then on what a server says, and what a person accepts of it, comes into force by [`SharedServer::refresh`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jig_config::{Config, Definition};
 use jig_engine::{Engine, ToolServers};
 
-use crate::client::servers::{Servers, Which};
-use crate::shared::{Served, Shared};
+use crate::client::servers::{ServerSelection, Servers};
+use crate::shared::{ServedConfig, SharedServer};
 
 /// What is known of the servers of a configuration.
-pub(crate) struct Gathered {
+pub(crate) struct GatheredServers {
     servers: Arc<Servers>,
     /// The engine of the configuration as it was loaded.
     base: Arc<Engine>,
@@ -22,13 +22,13 @@ pub(crate) struct Gathered {
     offers: Vec<(String, Vec<Arc<Definition>>)>,
     /// Whether there is a server that could be asked for its tools, and was not.
     is_incomplete: AtomicBool,
-    problems: Mutex<Problems>,
+    problems: Mutex<ServerProblems>,
 }
 
 /// The servers that could not be asked for their tools, and why.
-pub(crate) type Problems = Vec<(String, String)>;
+pub(crate) type ServerProblems = Vec<(String, String)>;
 
-impl Gathered {
+impl GatheredServers {
     /// What is known now. Nothing is started.
     pub(crate) fn new(servers: &Arc<Servers>, base: &Arc<Engine>) -> Self {
         let all = base.config().servers.values();
@@ -89,15 +89,17 @@ impl Gathered {
     }
 
     /// The servers that could not be asked for their tools, and why.
-    pub(crate) fn problems(&self) -> MutexGuard<'_, Problems> {
+    pub(crate) fn problems(&self) -> MutexGuard<'_, ServerProblems> {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Served {
+impl ServedConfig {
     /// Whether there is a server that could be asked for its tools, and was not.
     pub(crate) fn is_incomplete(&self) -> bool {
-        self.gathered.as_ref().is_some_and(Gathered::is_incomplete)
+        self.gathered
+            .as_ref()
+            .is_some_and(GatheredServers::is_incomplete)
     }
 
     /// Whether there is a server that could not be asked for its tools.
@@ -107,10 +109,10 @@ impl Served {
     }
 }
 
-impl Shared {
+impl SharedServer {
     /// What is in force, with the tools of all servers that have told them. Those of which nothing is known are
     /// asked first, once; whoever comes meanwhile waits for the same. It may take half a minute.
-    pub(crate) fn complete(&self) -> Arc<Served> {
+    pub(crate) fn complete(&self) -> Arc<ServedConfig> {
         self.was_listed.store(true, Ordering::Release);
         // Another configuration may come into force meanwhile, with servers of its own.
         for _ in 0..MOST_ROUNDS {
@@ -136,7 +138,7 @@ impl Shared {
         self.gather();
     }
 
-    /// Asks servers of which nothing is known. To be called by whoever holds [`Shared::gathering`].
+    /// Asks servers of which nothing is known. To be called by whoever holds [`SharedServer::gathering`].
     fn gather(&self) {
         let served = self.current();
         let Some(gathered) = &served.gathered else {
@@ -144,7 +146,7 @@ impl Shared {
         };
         let offered = gathered
             .servers
-            .offered(&gathered.base, Which::Missing, &|_| {});
+            .offered(&gathered.base, ServerSelection::Missing, &|_| {});
         self.refresh();
         let now = self.current();
         let is_same = Arc::ptr_eq(&now.loaded, &served.loaded);
@@ -167,7 +169,7 @@ impl Shared {
             };
             let parts = (Arc::clone(&served.loaded), Some(gathered));
             let generation = served.generation + 1;
-            let next = Served::with(&*self.loader, &self.options, parts, generation)?;
+            let next = ServedConfig::with(&*self.loader, &self.options, parts, generation)?;
             // Nobody has to be told who was never told another list.
             Ok(Some((next, served.is_catalogued())))
         });

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jig_engine::{CallError, Engine};
-use jig_proto::{Published, SchemaForm, Status};
+use jig_proto::{Published, SchemaForm, StateName};
 use rmcp::model::{ErrorData, JsonObject, ListToolsResult, Tool};
 use serde_json::{Value, json};
 
@@ -151,7 +151,7 @@ fn output_schema(engine: &Engine, tool: &jig_config::Tool) -> Option<JsonObject>
 
 /// The schema of a report of a handle. A call that runs to its end has no handle, and so no `id`.
 fn report_schema() -> Option<JsonObject> {
-    let states = [Status::Running, Status::Waiting, Status::Stopped];
+    let states = [StateName::Running, StateName::Waiting, StateName::Stopped];
     let schema = json!({
         "type": "object",
         "properties": {

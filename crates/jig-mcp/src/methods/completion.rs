@@ -5,7 +5,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorDa
 use crate::caller::Caller;
 use crate::fixtures;
 use crate::methods::{knowledge, prompts, resources};
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// The values that an argument can have, those first that begin with what is typed. It may take a while:
 /// subjects are listed by a tool.
@@ -14,7 +14,7 @@ use crate::shared::Shared;
 ///
 /// If there is no such prompt or template.
 pub(crate) fn complete(
-    shared: &Shared,
+    shared: &SharedServer,
     caller: &Caller,
     asked: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
@@ -56,7 +56,7 @@ pub(crate) fn complete(
     Ok(CompleteResult::new(matching(values, &asked.argument.value)))
 }
 
-fn is_fixture(shared: &Shared, prompt: &str) -> bool {
+fn is_fixture(shared: &SharedServer, prompt: &str) -> bool {
     shared.options.fixtures && fixtures::prompts().iter().any(|one| one.name == prompt)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Subjects are read by the tool `learn`, under its rules; nobody is asked.
 
-use jig_config::{Config, Source, Tool, Topic};
+use jig_config::{Config, Tool, ToolSource, Topic};
 use jig_engine::{Call, CallError, Engine, Nobody};
 use serde_json::json;
 
@@ -78,7 +78,7 @@ pub(crate) fn subjects(_: &Engine, _: &Topic) -> Vec<String> {
 /// The tool that loads subjects, if it is offered.
 fn learn(config: &Config) -> Option<&Tool> {
     let is_learn = |tool: &&Tool| match &tool.source {
-        Source::Builtin { tool: named } => {
+        ToolSource::Builtin { tool: named } => {
             named.as_deref().unwrap_or(tool.name.as_str()) == "learn"
         }
         _ => false,

@@ -1,7 +1,7 @@
 //! News for clients: what they have listed has changed, or a resource that they watch.
 //!
 //! A client of the older versions hears of lists by being connected, and of resources that it subscribed to
-//! ([`News`]). One of the newer asks for both with `subscriptions/listen` ([`listen`]).
+//! ([`ClientNotifier`]). One of the newer asks for both with `subscriptions/listen` ([`listen`]).
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,25 +17,25 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::caller::Caller;
 use crate::methods::resources;
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// What one connection of an older client hears. It ends with the last clone.
 #[derive(Clone, Default)]
-pub(crate) struct News {
-    inner: Arc<Inner>,
+pub(crate) struct ClientNotifier {
+    inner: Arc<NewsState>,
 }
 
-struct Inner {
-    watched: Arc<Watched>,
+struct NewsState {
+    watched: Arc<SubscribedUris>,
     has_begun: AtomicBool,
     end: CancellationToken,
     _guard: DropGuard,
 }
 
 /// The URIs that a client subscribed to.
-type Watched = Mutex<BTreeSet<String>>;
+type SubscribedUris = Mutex<BTreeSet<String>>;
 
-impl Default for Inner {
+impl Default for NewsState {
     fn default() -> Self {
         let end = CancellationToken::new();
         Self {
@@ -47,17 +47,22 @@ impl Default for Inner {
     }
 }
 
-impl News {
+impl ClientNotifier {
     /// Tells the peer of changes from now on, once it has said that it is there.
-    pub(crate) fn begin(&self, shared: &Arc<Shared>, caller: &Arc<Caller>, peer: Peer<RoleServer>) {
+    pub(crate) fn begin(
+        &self,
+        shared: &Arc<SharedServer>,
+        caller: &Arc<Caller>,
+        peer: Peer<RoleServer>,
+    ) {
         if self.inner.has_begun.swap(true, Ordering::Relaxed) {
             return;
         }
         let watched = Arc::clone(&self.inner.watched);
-        let sources = Sources::of(shared, caller);
+        let sources = ChangeSources::of(shared, caller);
         let end = self.inner.end.clone();
         tokio::spawn(async move {
-            let to = To::Peer { peer, watched };
+            let to = NotifyTarget::Peer { peer, watched };
             tokio::select! {
                 () = end.cancelled() => {}
                 () = tell(&to, sources) => {}
@@ -70,7 +75,7 @@ impl News {
     /// # Errors
     ///
     /// If there is nothing at the URI that can change, or too much is watched already.
-    pub(crate) fn subscribe(&self, shared: &Shared, uri: &str) -> Result<(), ErrorData> {
+    pub(crate) fn subscribe(&self, shared: &SharedServer, uri: &str) -> Result<(), ErrorData> {
         if !resources::can_change(shared, uri) {
             return Err(resources::not_found(uri));
         }
@@ -99,7 +104,7 @@ impl News {
 }
 
 /// What of the news that a client wants it can have.
-pub(crate) fn accepted(shared: &Shared, wanted: &SubscriptionFilter) -> SubscriptionFilter {
+pub(crate) fn accepted(shared: &SharedServer, wanted: &SubscriptionFilter) -> SubscriptionFilter {
     let mut filter = SubscriptionFilter::new();
     filter.tools_list_changed = wanted.tools_list_changed;
     filter.prompts_list_changed = wanted.prompts_list_changed;
@@ -113,23 +118,23 @@ pub(crate) fn accepted(shared: &Shared, wanted: &SubscriptionFilter) -> Subscrip
 
 /// Tells a client of what it asked for, until it no longer listens.
 pub(crate) async fn listen(
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedServer>,
     caller: &Arc<Caller>,
     context: SubscriptionContext,
 ) -> Result<(), ErrorData> {
-    let to = To::Subscription {
+    let to = NotifyTarget::Subscription {
         sink: context.sink().clone(),
         filter: context.accepted().clone(),
     };
     tokio::select! {
         () = context.cancelled() => {}
-        () = tell(&to, Sources::of(shared, caller)) => {}
+        () = tell(&to, ChangeSources::of(shared, caller)) => {}
     }
     Ok(())
 }
 
 /// Where news come from.
-struct Sources {
+struct ChangeSources {
     /// Every configuration that comes into force.
     generations: watch::Receiver<u64>,
     /// Every change that is held, refused, or does not load.
@@ -138,8 +143,8 @@ struct Sources {
     audit: watch::Receiver<u64>,
 }
 
-impl Sources {
-    fn of(shared: &Shared, caller: &Caller) -> Self {
+impl ChangeSources {
+    fn of(shared: &SharedServer, caller: &Caller) -> Self {
         Self {
             generations: shared.changes(),
             held: shared.reload.news(),
@@ -149,7 +154,7 @@ impl Sources {
 }
 
 /// Tells of changes until the client is gone, or the server is.
-async fn tell(to: &To, mut from: Sources) {
+async fn tell(to: &NotifyTarget, mut from: ChangeSources) {
     let mut quiet_until = Instant::now();
     loop {
         let audit = async {
@@ -181,10 +186,10 @@ async fn tell(to: &To, mut from: Sources) {
 }
 
 /// Who is told. Every method returns `None` once nobody is there.
-enum To {
+enum NotifyTarget {
     Peer {
         peer: Peer<RoleServer>,
-        watched: Arc<Watched>,
+        watched: Arc<SubscribedUris>,
     },
     Subscription {
         sink: SubscriptionSink,
@@ -192,7 +197,7 @@ enum To {
     },
 }
 
-impl To {
+impl NotifyTarget {
     /// All lists may have changed, and so may every resource that the configuration makes.
     async fn new_generation(&self) -> Option<()> {
         match self {

@@ -10,14 +10,17 @@ use serde_json::Value;
 use crate::caller::Caller;
 use crate::fixtures;
 use crate::methods::{knowledge, pages};
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// One page of the prompts.
 ///
 /// # Errors
 ///
 /// If the cursor is none of ours.
-pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> Result<ListPromptsResult, ErrorData> {
+pub(crate) fn list(
+    shared: &SharedServer,
+    cursor: Option<&str>,
+) -> Result<ListPromptsResult, ErrorData> {
     let served = shared.current();
     let mut all = match shared.options.fixtures {
         true => fixtures::prompts(),
@@ -38,7 +41,7 @@ pub(crate) fn list(shared: &Shared, cursor: Option<&str>) -> Result<ListPromptsR
 ///
 /// If there is no such prompt, its argument does not fit, or the subject cannot be read.
 pub(crate) fn get(
-    shared: &Shared,
+    shared: &SharedServer,
     caller: &Caller,
     asked: GetPromptRequestParams,
 ) -> Result<GetPromptResult, ErrorData> {

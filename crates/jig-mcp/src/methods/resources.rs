@@ -16,11 +16,11 @@ use crate::caller::Caller;
 use crate::calls::large_outputs;
 use crate::fixtures;
 use crate::methods::{knowledge, pages, uris};
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// What a URI of ours names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place<'u> {
+pub(crate) enum ResourceTarget<'u> {
     /// The configuration in force.
     Config,
     /// The end of the caller's audit log.
@@ -33,7 +33,7 @@ pub(crate) enum Place<'u> {
     Output(&'u str),
 }
 
-impl<'u> Place<'u> {
+impl<'u> ResourceTarget<'u> {
     /// What a URI names; nothing if it is none of ours.
     pub(crate) fn of(uri: &'u str) -> Option<Self> {
         if let Some(output) = uri.strip_prefix(large_outputs::PREFIX) {
@@ -65,7 +65,7 @@ impl<'u> Place<'u> {
 ///
 /// If the cursor is none of ours.
 pub(crate) fn list(
-    shared: &Shared,
+    shared: &SharedServer,
     caller: &Caller,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
@@ -113,7 +113,7 @@ pub(crate) fn list(
 }
 
 /// The families of what there is to read.
-pub(crate) fn templates(shared: &Shared) -> ListResourceTemplatesResult {
+pub(crate) fn templates(shared: &SharedServer) -> ListResourceTemplatesResult {
     let mut all = match shared.options.fixtures {
         true => fixtures::templates(),
         false => Vec::new(),
@@ -141,7 +141,7 @@ pub(crate) fn templates(shared: &Shared) -> ListResourceTemplatesResult {
 ///
 /// If there is nothing at the URI, or it cannot be read.
 pub(crate) fn read(
-    shared: &Shared,
+    shared: &SharedServer,
     caller: &Caller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
@@ -165,34 +165,34 @@ pub(crate) fn not_found(uri: &str) -> ErrorData {
 }
 
 /// Whether there is something at a URI of which a client can be told that it changed.
-pub(crate) fn can_change(shared: &Shared, uri: &str) -> bool {
+pub(crate) fn can_change(shared: &SharedServer, uri: &str) -> bool {
     if shared.options.fixtures && fixtures::read(uri).is_some() {
         return true;
     }
     let served = shared.current();
-    match Place::of(uri) {
-        Some(Place::Policy(tool)) => served.config.tool(&tool).is_some(),
-        Some(Place::Topic(topic)) => knowledge::topic(&served.config, &topic).is_some(),
+    match ResourceTarget::of(uri) {
+        Some(ResourceTarget::Policy(tool)) => served.config.tool(&tool).is_some(),
+        Some(ResourceTarget::Topic(topic)) => knowledge::topic(&served.config, &topic).is_some(),
         Some(place) => place.changes(),
         None => false,
     }
 }
 
 fn contents(
-    shared: &Shared,
+    shared: &SharedServer,
     caller: &Caller,
     uri: &str,
 ) -> Result<Option<ResourceContents>, ErrorData> {
     let text =
         |text: String, kind: &str| Some(ResourceContents::text(text, uri).with_mime_type(kind));
     let failed = |error: jig_engine::CallError| ErrorData::internal_error(error.to_string(), None);
-    let Some(place) = Place::of(uri) else {
+    let Some(place) = ResourceTarget::of(uri) else {
         return Ok(None);
     };
     let contents = match place {
-        Place::Config => text(config::shown(shared), PLAIN),
-        Place::Audit => text(caller.tail.text(), "application/x-ndjson"),
-        Place::Policy(name) => {
+        ResourceTarget::Config => text(config::shown(shared), PLAIN),
+        ResourceTarget::Audit => text(caller.tail.text(), "application/x-ndjson"),
+        ResourceTarget::Policy(name) => {
             let served = shared.current();
             let tool = served.catalogue().find(&name).unwrap_or(&name);
             let tool = served.config.tool(tool).filter(|tool| tool.enable.on);
@@ -202,7 +202,7 @@ fn contents(
                 .map_err(failed)?
                 .and_then(|shown| text(shown, PLAIN))
         }
-        Place::Topic(id) => {
+        ResourceTarget::Topic(id) => {
             let engine = caller.engine(shared);
             let topic = knowledge::topic(engine.config(), &id);
             let shown = topic.map(|topic| knowledge::about(&engine, topic));
@@ -211,7 +211,7 @@ fn contents(
                 .map_err(failed)?
                 .and_then(|shown| text(shown, MARKDOWN))
         }
-        Place::Output(path) => caller.outputs.read(path),
+        ResourceTarget::Output(path) => caller.outputs.read(path),
     };
     Ok(contents)
 }

@@ -1,4 +1,4 @@
-//! [`Connection`]: what the protocol asks of a server, each method handed to the module that knows it.
+//! [`McpConnection`]: what the protocol asks of a server, each method handed to the module that knows it.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use rmcp::{RoleServer, ServerHandler};
 
 use crate::caller::Caller;
 use crate::calls::{results, tools_call};
-use crate::methods::notifications::{self, News};
+use crate::methods::notifications::{self, ClientNotifier};
 use crate::methods::{completion, prompts, resources};
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// One connection of a client, or, over HTTP, one session or request of one.
 #[derive(Clone)]
-pub(crate) struct Connection {
-    pub(crate) shared: Arc<Shared>,
-    who: Who,
+pub(crate) struct McpConnection {
+    pub(crate) shared: Arc<SharedServer>,
+    who: ConnectionCaller,
     /// What a client that stays connected is told without asking.
-    news: News,
+    news: ClientNotifier,
 }
 
 /// Whose requests come over a connection.
 #[derive(Clone)]
-pub(crate) enum Who {
+pub(crate) enum ConnectionCaller {
     /// All are those of one caller: the connection is the caller.
     One(Arc<Caller>),
     /// Each request says by its token whose it is. The transport has checked that and left the
@@ -38,21 +38,21 @@ pub(crate) enum Who {
     Bearer,
 }
 
-impl Connection {
+impl McpConnection {
     /// A new connection.
-    pub(crate) fn new(shared: Arc<Shared>, who: Who) -> Self {
+    pub(crate) fn new(shared: Arc<SharedServer>, who: ConnectionCaller) -> Self {
         Self {
             shared,
             who,
-            news: News::default(),
+            news: ClientNotifier::default(),
         }
     }
 
     /// Whose request it is.
     pub(crate) fn caller(&self, extensions: &Extensions) -> Result<Arc<Caller>, ErrorData> {
         let caller = match &self.who {
-            Who::One(caller) => Some(caller),
-            Who::Bearer => extensions
+            ConnectionCaller::One(caller) => Some(caller),
+            ConnectionCaller::Bearer => extensions
                 .get::<http::request::Parts>()
                 .and_then(|parts| parts.extensions.get::<Arc<Caller>>()),
         };
@@ -64,7 +64,7 @@ impl Connection {
     async fn answer<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&Shared, &Caller) -> Result<T, ErrorData> + Send + 'static,
+        work: impl FnOnce(&SharedServer, &Caller) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let caller = self.caller(&context.extensions)?;
         let shared = Arc::clone(&self.shared);
@@ -74,7 +74,7 @@ impl Connection {
     }
 }
 
-impl ServerHandler for Connection {
+impl ServerHandler for McpConnection {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -112,7 +112,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let work = move |shared: &Shared, _: &Caller| {
+        let work = move |shared: &SharedServer, _: &Caller| {
             let cursor = request.and_then(|request| request.cursor);
             // Servers that have not told their tools yet are asked first.
             shared.complete().catalogue().list(cursor.as_deref())
@@ -134,7 +134,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let work = move |shared: &Shared, caller: &Caller| {
+        let work = move |shared: &SharedServer, caller: &Caller| {
             let cursor = request.and_then(|request| request.cursor);
             resources::list(shared, caller, cursor.as_deref())
         };
@@ -154,8 +154,9 @@ impl ServerHandler for Connection {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let work =
-            move |shared: &Shared, caller: &Caller| resources::read(shared, caller, &request.uri);
+        let work = move |shared: &SharedServer, caller: &Caller| {
+            resources::read(shared, caller, &request.uri)
+        };
         self.answer(&context, work).await.map(Into::into)
     }
 
@@ -164,7 +165,7 @@ impl ServerHandler for Connection {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let work = move |shared: &Shared, _: &Caller| {
+        let work = move |shared: &SharedServer, _: &Caller| {
             let cursor = request.and_then(|request| request.cursor);
             prompts::list(shared, cursor.as_deref())
         };
@@ -176,7 +177,8 @@ impl ServerHandler for Connection {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let work = move |shared: &Shared, caller: &Caller| prompts::get(shared, caller, request);
+        let work =
+            move |shared: &SharedServer, caller: &Caller| prompts::get(shared, caller, request);
         self.answer(&context, work).await.map(Into::into)
     }
 
@@ -185,8 +187,9 @@ impl ServerHandler for Connection {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let work =
-            move |shared: &Shared, caller: &Caller| completion::complete(shared, caller, request);
+        let work = move |shared: &SharedServer, caller: &Caller| {
+            completion::complete(shared, caller, request)
+        };
         self.answer(&context, work).await
     }
 

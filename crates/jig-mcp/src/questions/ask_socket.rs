@@ -13,8 +13,8 @@ use jig_proto::visible_words;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::decisions::{self, Decision};
-use super::{Event, How, QuestionId, Questions, REFUSED, Unanswerable, WAITING};
+use super::decisions::{self, QuestionDecision};
+use super::{BoardEvent, QuestionEnd, QuestionId, Questions, REFUSED, Unanswerable, WAITING};
 use crate::text_prefix::cut;
 
 /// The version of what is said on the ask socket. It counts up when a client of an older one would
@@ -23,17 +23,17 @@ pub const PROTOCOL: u32 = 1;
 
 /// What a client wants.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct AskRequestLine {
     /// Comes back with the reply.
     #[serde(default)]
     request: Value,
     #[serde(flatten)]
-    what: Request,
+    what: AskSocketRequest,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-enum Request {
+enum AskSocketRequest {
     /// Every question in full, and from then on whatever happens.
     Watch,
     /// All questions, in short.
@@ -43,7 +43,7 @@ enum Request {
     /// Decides one.
     Answer {
         id: String,
-        decision: Decision,
+        decision: QuestionDecision,
         value: Option<Value>,
         reason: Option<String>,
         /// Who answers, for people.
@@ -53,7 +53,7 @@ enum Request {
 
 /// What went wrong with a request.
 #[derive(Debug)]
-struct Failure {
+struct AskSocketError {
     kind: &'static str,
     message: String,
 }
@@ -66,14 +66,14 @@ impl Questions {
     /// connection for the reader, too. Its writes should fail after some seconds: a client that does not
     /// read is let go by that.
     pub fn serve<R: Read, W: Write + Send>(self: &Arc<Self>, reader: R, writer: W) {
-        let client = Client {
+        let client = AskSocketClient {
             questions: self,
             writer: Mutex::new(Some(writer)),
             is_over: AtomicBool::new(false),
             is_watching: AtomicBool::new(false),
         };
         thread::scope(|scope| {
-            let mut lines = Lines::new(reader);
+            let mut lines = AskLineReader::new(reader);
             loop {
                 let line = match lines.next() {
                     Ok(Some(line)) => line,
@@ -81,15 +81,15 @@ impl Questions {
                     Err(error) if is_silence(&error) && client.watches() => continue,
                     Err(error) => {
                         if error.kind() == ErrorKind::InvalidData {
-                            client.fail(Value::Null, Failure::not_understood(&error));
+                            client.fail(Value::Null, AskSocketError::not_understood(&error));
                         }
                         break;
                     }
                 };
-                let limits = jig_proto::json::Limits::for_bytes(LONGEST_LINE);
-                let went = match jig_proto::json::from_slice::<Line>(&line, &limits) {
+                let limits = jig_proto::json::JsonLimits::for_bytes(LONGEST_LINE);
+                let went = match jig_proto::json::from_slice::<AskRequestLine>(&line, &limits) {
                     Ok(line) => client.handle(scope, line),
-                    Err(error) => client.fail(Value::Null, Failure::not_understood(&error)),
+                    Err(error) => client.fail(Value::Null, AskSocketError::not_understood(&error)),
                 };
                 if !went {
                     break;
@@ -112,52 +112,56 @@ impl Questions {
     fn decided(
         &self,
         id: QuestionId,
-        decision: Decision,
+        decision: QuestionDecision,
         value: Option<Value>,
         reason: Option<String>,
         by: &str,
-    ) -> Result<&'static str, Failure> {
+    ) -> Result<&'static str, AskSocketError> {
         // It may go between this and the answer; then it is told there.
         let (asked, state) = {
             let board = self.board();
             let found = board.find(id.0);
             let found = found.map(|(asked, state)| (Arc::clone(asked), state));
-            found.ok_or_else(|| Failure::unanswerable(&board.unanswerable(id)))?
+            found.ok_or_else(|| AskSocketError::unanswerable(&board.unanswerable(id)))?
         };
         let reason = reason.map(|reason| visible_words(cut(&reason, LONGEST_REASON)));
         let answer = decisions::answer(&asked, decision, value, reason);
-        let answer = answer.map_err(|error| Failure::new("no_answer", error))?;
+        let answer = answer.map_err(|error| AskSocketError::new("no_answer", error))?;
         let answered = self.answer(&id, answer, by);
-        answered.map_err(|error| Failure::unanswerable(&error))?;
+        answered.map_err(|error| AskSocketError::unanswerable(&error))?;
         Ok(state)
     }
 }
 
 /// One connection.
-struct Client<'a, W> {
+struct AskSocketClient<'a, W> {
     questions: &'a Arc<Questions>,
     writer: Mutex<Option<W>>,
     is_over: AtomicBool,
     is_watching: AtomicBool,
 }
 
-impl<'a, W: Write + Send> Client<'a, W> {
+impl<'a, W: Write + Send> AskSocketClient<'a, W> {
     /// Does what a line wants; says whether the client could be told.
-    fn handle<'scope>(&'scope self, scope: &'scope thread::Scope<'scope, '_>, line: Line) -> bool
+    fn handle<'scope>(
+        &'scope self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        line: AskRequestLine,
+    ) -> bool
     where
         'a: 'scope,
     {
-        let Line { request, what } = line;
+        let AskRequestLine { request, what } = line;
         // It comes back as it is, so that it must be short.
         let request = match request.to_string().len() > LONGEST_NAME {
             true => Value::Null,
             false => request,
         };
         let done = match what {
-            Request::Watch if self.is_watching.swap(true, Ordering::SeqCst) => {
-                Err(Failure::new("no_answer", "this connection watches already"))
-            }
-            Request::Watch => {
+            AskSocketRequest::Watch if self.is_watching.swap(true, Ordering::SeqCst) => Err(
+                AskSocketError::new("no_answer", "this connection watches already"),
+            ),
+            AskSocketRequest::Watch => {
                 let watching = self.questions.watcher();
                 let sent = self.reply(request, json!({}));
                 let thread = thread::Builder::new().name("jig-told".to_owned());
@@ -165,15 +169,15 @@ impl<'a, W: Write + Send> Client<'a, W> {
                 // One that cannot be told anything is better off without the connection.
                 return sent && started.is_ok();
             }
-            Request::List => Ok(json!({ "questions": self.questions.listed() })),
-            Request::Show { id } => parsed(&id).and_then(|id| {
+            AskSocketRequest::List => Ok(json!({ "questions": self.questions.listed() })),
+            AskSocketRequest::Show { id } => parsed(&id).and_then(|id| {
                 let board = self.questions.board();
                 let found = board.find(id.0);
                 let found = found.map(|(asked, state)| asked.to_json(state));
                 let found = found.map(|question| json!({ "question": question }));
-                found.ok_or_else(|| Failure::unanswerable(&board.unanswerable(id)))
+                found.ok_or_else(|| AskSocketError::unanswerable(&board.unanswerable(id)))
             }),
-            Request::Answer {
+            AskSocketRequest::Answer {
                 id,
                 decision,
                 value,
@@ -195,7 +199,7 @@ impl<'a, W: Write + Send> Client<'a, W> {
     }
 
     /// Tells what happens, for as long as the client takes it.
-    fn follow(&self, mut watching: super::Watching<'_>) {
+    fn follow(&self, mut watching: super::BoardWatcher<'_>) {
         while let Some(event) = watching.next(&self.is_over) {
             if !self.send(&event) {
                 return;
@@ -213,8 +217,8 @@ impl<'a, W: Write + Send> Client<'a, W> {
         self.send(&json!({ "request": request, "ok": value }))
     }
 
-    fn fail(&self, request: Value, failure: Failure) -> bool {
-        let Failure { kind, message } = failure;
+    fn fail(&self, request: Value, failure: AskSocketError) -> bool {
+        let AskSocketError { kind, message } = failure;
         self.send(&json!({ "request": request, "error": { "kind": kind, "message": message } }))
     }
 
@@ -250,7 +254,7 @@ impl<'a, W: Write + Send> Client<'a, W> {
     }
 }
 
-impl super::Watching<'_> {
+impl super::BoardWatcher<'_> {
     /// What happened next; waits for something. `None` if it is over, or if more has happened than is kept.
     fn next(&mut self, is_over: &AtomicBool) -> Option<Value> {
         let mut board = self.questions.board();
@@ -280,23 +284,25 @@ impl super::Watching<'_> {
     }
 }
 
-impl super::Board {
-    fn told(&self, event: Event) -> Option<Value> {
+impl super::QuestionBoard {
+    fn told(&self, event: BoardEvent) -> Option<Value> {
         let question = |number: u64, event: &str, wanted: &str| {
             let (asked, state) = self.find(number)?;
             let told = json!({ "event": event, "question": asked.to_json(state) });
             (state == wanted).then_some(told)
         };
         match event {
-            Event::Open(number) => question(number, "question", WAITING),
-            Event::Refused(number) => question(number, "refused", REFUSED),
-            Event::Settled(number) => {
+            BoardEvent::Open(number) => question(number, "question", WAITING),
+            BoardEvent::Refused(number) => question(number, "refused", REFUSED),
+            BoardEvent::Settled(number) => {
                 let settled = self.settled.iter().rev();
                 let settled = settled.into_iter().find(|settled| settled.number == number);
                 let mut told = Map::new();
                 told.insert("event".to_owned(), json!("settled"));
                 told.insert("id".to_owned(), json!(QuestionId(number).to_string()));
-                if let Some(How::Answered { by, decision }) = settled.map(|settled| &settled.how) {
+                if let Some(QuestionEnd::Answered { by, decision }) =
+                    settled.map(|settled| &settled.how)
+                {
                     told.insert("decision".to_owned(), json!(decision));
                     told.insert("by".to_owned(), json!(by));
                 }
@@ -306,7 +312,7 @@ impl super::Board {
     }
 }
 
-impl Failure {
+impl AskSocketError {
     fn new(kind: &'static str, error: impl ToString) -> Self {
         let message = error.to_string();
         Self { kind, message }
@@ -326,8 +332,9 @@ impl Failure {
     }
 }
 
-fn parsed(id: &str) -> Result<QuestionId, Failure> {
-    id.parse().map_err(|error| Failure::new("unknown", error))
+fn parsed(id: &str) -> Result<QuestionId, AskSocketError> {
+    id.parse()
+        .map_err(|error| AskSocketError::new("unknown", error))
 }
 
 fn is_silence(error: &io::Error) -> bool {
@@ -335,14 +342,14 @@ fn is_silence(error: &io::Error) -> bool {
 }
 
 /// Reads lines of at most [`LONGEST_LINE`] bytes.
-struct Lines<R> {
+struct AskLineReader<R> {
     reader: R,
     buffer: Vec<u8>,
     /// Up to here there is no line end.
     searched: usize,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> AskLineReader<R> {
     fn new(reader: R) -> Self {
         Self {
             reader,

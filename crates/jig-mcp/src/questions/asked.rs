@@ -1,4 +1,4 @@
-//! [`Asked`]: a question as it stands on the board, and as people are shown it.
+//! [`BoardQuestion`]: a question as it stands on the board, and as people are shown it.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::text_prefix::cut;
 /// What a question is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Topic {
+pub(crate) enum QuestionTopic {
     /// Whether a tool may run with these arguments.
     Run,
     /// The arguments, to be edited.
@@ -35,7 +35,7 @@ pub(crate) enum Topic {
     Definition,
 }
 
-impl Topic {
+impl QuestionTopic {
     fn of(about: About) -> Self {
         match about {
             About::Run => Self::Run,
@@ -64,12 +64,12 @@ impl Topic {
 
 /// A question on the board.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct BoardQuestion {
     pub(crate) number: u64,
     /// Who made the call; nobody, if it is no question of a call.
     pub(crate) caller: Option<String>,
     pub(crate) tool: Option<String>,
-    pub(crate) topic: Topic,
+    pub(crate) topic: QuestionTopic,
     /// The question. Its text and context are printable, and as long as a person reads.
     pub(crate) question: Question,
     /// How many bytes of the context are not shown.
@@ -92,23 +92,27 @@ impl Fingerprint {
             schema,
             default,
         } = ask.question;
-        let topic = Topic::of(ask.about);
+        let topic = QuestionTopic::of(ask.about);
         // The policy numbers its questions; what it asks is all in the text.
-        let id = if topic == Topic::Access { "" } else { id };
+        let id = if topic == QuestionTopic::Access {
+            ""
+        } else {
+            id
+        };
         // As JSON the parts cannot run into each other.
         let parts = json!([caller, ask.tool, topic, id, text, context, schema, default]);
         Self(*blake3::hash(parts.to_string().as_bytes()).as_bytes())
     }
 }
 
-impl Asked {
+impl BoardQuestion {
     /// The question of a call.
     pub(crate) fn new(number: u64, caller: &str, ask: &Ask<'_>) -> Self {
         let mut asked = Self {
             number,
             caller: Some(caller.to_owned()),
             tool: Some(ask.tool.to_owned()),
-            topic: Topic::of(ask.about),
+            topic: QuestionTopic::of(ask.about),
             question: ask.question.clone(),
             hidden: 0,
             fingerprint: Fingerprint::of(caller, ask),
@@ -119,7 +123,7 @@ impl Asked {
     }
 
     /// A question of the server itself, and of no call: what would be accepted is the context.
-    pub(crate) fn of_host(number: u64, topic: Topic, text: &str, context: String) -> Self {
+    pub(crate) fn of_host(number: u64, topic: QuestionTopic, text: &str, context: String) -> Self {
         let mut question = Question::yes_no("accept", text);
         question.context = Some(context);
         let mut asked = Self {
@@ -171,8 +175,8 @@ impl Asked {
     /// Whether a decision alone is no answer: a value is needed, too.
     pub(crate) fn needs_value(&self) -> bool {
         match self.topic {
-            Topic::Arguments | Topic::EditResult => true,
-            Topic::Tool => !matches!(self.question.prompt(), Prompt::YesNo),
+            QuestionTopic::Arguments | QuestionTopic::EditResult => true,
+            QuestionTopic::Tool => !matches!(self.question.prompt(), Prompt::YesNo),
             _ => false,
         }
     }

@@ -5,12 +5,12 @@ use jig_proto::Prompt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::asked::{Asked, Topic};
+use super::asked::{BoardQuestion, QuestionTopic};
 
 /// What a person decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Decision {
+pub(super) enum QuestionDecision {
     /// Yes, or this value, for this one time.
     Once,
     /// Yes, or this value, for the rest of the turn.
@@ -39,23 +39,23 @@ pub(super) enum NoAnswer {
 
 /// The answer that a decision comes to.
 pub(super) fn answer(
-    asked: &Asked,
-    decision: Decision,
+    asked: &BoardQuestion,
+    decision: QuestionDecision,
     value: Option<Value>,
     reason: Option<String>,
 ) -> Result<Answer, NoAnswer> {
     let id = asked.id().to_string();
     let fits = match decision {
-        Decision::Deny => true,
-        Decision::Accept => asked.topic.is_accepted(),
-        Decision::Once => !asked.topic.is_accepted(),
-        Decision::Turn => asked.topic.can_last(),
+        QuestionDecision::Deny => true,
+        QuestionDecision::Accept => asked.topic.is_accepted(),
+        QuestionDecision::Once => !asked.topic.is_accepted(),
+        QuestionDecision::Turn => asked.topic.can_last(),
     };
     if !fits {
         let decisions = asked.decisions();
         return Err(NoAnswer::OtherDecision { id, decisions });
     }
-    if decision == Decision::Deny {
+    if decision == QuestionDecision::Deny {
         return Ok(match reason {
             Some(reason) if !reason.trim().is_empty() => Answer::Rejected(reason),
             _ => no(asked),
@@ -69,23 +69,23 @@ pub(super) fn answer(
         },
         (false, None) => Value::Bool(true),
         // A tool's question of yes or no can be answered by no, which is no denial.
-        (false, Some(value @ Value::Bool(_))) if asked.topic == Topic::Tool => value,
+        (false, Some(value @ Value::Bool(_))) if asked.topic == QuestionTopic::Tool => value,
         (false, Some(_)) => return Err(NoAnswer::Value(id)),
     };
     Ok(match (asked.topic, decision) {
-        (Topic::Access, Decision::Turn) => Answer::Given("turn".into()),
-        (Topic::Access, _) => Answer::Given("once".into()),
-        (_, Decision::Turn) => Answer::GivenForTurn(value),
+        (QuestionTopic::Access, QuestionDecision::Turn) => Answer::Given("turn".into()),
+        (QuestionTopic::Access, _) => Answer::Given("once".into()),
+        (_, QuestionDecision::Turn) => Answer::GivenForTurn(value),
         _ => Answer::Given(value),
     })
 }
 
 /// A plain no.
-fn no(asked: &Asked) -> Answer {
+fn no(asked: &BoardQuestion) -> Answer {
     match asked.topic {
-        Topic::Access => Answer::Given("no".into()),
+        QuestionTopic::Access => Answer::Given("no".into()),
         // Somebody who does not want to answer a tool has not answered "no".
-        Topic::Tool | Topic::Arguments | Topic::EditResult => {
+        QuestionTopic::Tool | QuestionTopic::Arguments | QuestionTopic::EditResult => {
             Answer::Rejected("the user declined to answer".to_owned())
         }
         _ => Answer::Given(Value::Bool(false)),
@@ -93,8 +93,8 @@ fn no(asked: &Asked) -> Answer {
 }
 
 /// What the question wants instead of this value. The schema itself is for whoever asked to hold it to.
-fn wants(asked: &Asked, value: &Value) -> Option<&'static str> {
-    if asked.topic == Topic::Arguments {
+fn wants(asked: &BoardQuestion, value: &Value) -> Option<&'static str> {
+    if asked.topic == QuestionTopic::Arguments {
         return (!value.is_object()).then_some("an object");
     }
     match asked.question.prompt() {

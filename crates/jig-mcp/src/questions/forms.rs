@@ -1,11 +1,11 @@
-//! [`Form`]: a question as a client can show it, and its answer as the engine wants it.
+//! [`ClientForm`]: a question as a client can show it, and its answer as the engine wants it.
 //!
 //! A question about a run or an access is a choice: once, for this turn, or no. A question of a tool is asked
 //! by its JSON Schema, as far as forms go; all else is asked as JSON text. What comes back is checked again
 //! here: a client may send anything.
 
 use jig_engine::{About, Answer, Ask, fits};
-use jig_proto::json::{self, Limits};
+use jig_proto::json::{self, JsonLimits};
 use jig_proto::{is_deceptive, visible_json, visible_line, visible_lines, visible_words};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
@@ -14,15 +14,15 @@ use crate::text_prefix::cut;
 
 /// A question as a client can show it.
 #[derive(Debug, Clone)]
-pub(crate) struct Form {
+pub(crate) struct ClientForm {
     message: String,
     fields: ElicitationSchema,
-    kind: Kind,
+    kind: ClientFormKind,
 }
 
 /// What is done with the answer.
 #[derive(Debug, Clone)]
-enum Kind {
+enum ClientFormKind {
     /// A choice about a run.
     Run,
     /// A choice about an access.
@@ -37,12 +37,12 @@ enum Kind {
     Text(Value),
 }
 
-impl Form {
+impl ClientForm {
     /// The form for a question.
     pub(crate) fn of(ask: &Ask<'_>) -> Self {
         let (fields, kind) = match ask.about {
-            About::Run => (decision(FOR_RUNS), Kind::Run),
-            About::Access => (decision(FOR_ACCESS), Kind::Access),
+            About::Run => (decision(FOR_RUNS), ClientFormKind::Run),
+            About::Access => (decision(FOR_ACCESS), ClientFormKind::Access),
             _ => by_schema(ask),
         };
         Self {
@@ -85,7 +85,9 @@ impl Form {
             // answer.
             _ => {
                 return Ok(match self.kind {
-                    Kind::Run | Kind::Access => Answer::Rejected(DISMISSED.to_owned()),
+                    ClientFormKind::Run | ClientFormKind::Access => {
+                        Answer::Rejected(DISMISSED.to_owned())
+                    }
                     _ => Answer::Cancel,
                 });
             }
@@ -97,10 +99,10 @@ impl Form {
             return Err(format!("The answer is longer than {LONGEST_ANSWER} bytes."));
         }
         match &self.kind {
-            Kind::Run | Kind::Access => self.decided(&content),
-            Kind::Fields(schema) => checked(schema, Value::Object(content)),
-            Kind::One(schema) => checked(schema, answer(&mut content)?),
-            Kind::Choice(options) => {
+            ClientFormKind::Run | ClientFormKind::Access => self.decided(&content),
+            ClientFormKind::Fields(schema) => checked(schema, Value::Object(content)),
+            ClientFormKind::One(schema) => checked(schema, answer(&mut content)?),
+            ClientFormKind::Choice(options) => {
                 let named = answer(&mut content)?;
                 let is_it = |option: &&Value| named.as_str() == Some(&name_of(option));
                 let chosen = options.iter().find(is_it).cloned();
@@ -108,10 +110,10 @@ impl Form {
                     .map(Answer::Given)
                     .ok_or_else(|| "The answer is none of those that there are.".to_owned())
             }
-            Kind::Text(schema) => {
+            ClientFormKind::Text(schema) => {
                 let written = answer(&mut content)?;
                 let text = written.as_str().ok_or("The answer is not text.")?;
-                let value = json::value(text.as_bytes(), &Limits::MESSAGE)
+                let value = json::value(text.as_bytes(), &JsonLimits::MESSAGE)
                     .map_err(|error| format!("The answer is not JSON: {error}."))?;
                 checked(schema, value)
             }
@@ -120,7 +122,7 @@ impl Form {
 
     fn decided(&self, content: &Map<String, Value>) -> Result<Answer, String> {
         let decision = content.get(DECISION).and_then(Value::as_str);
-        let is_access = matches!(self.kind, Kind::Access);
+        let is_access = matches!(self.kind, ClientFormKind::Access);
         match decision {
             Some(ONCE) if is_access => Ok(Answer::Given("once".into())),
             Some(ONCE) => Ok(Answer::Given(true.into())),
@@ -167,7 +169,7 @@ fn decision(lasting: &str) -> Value {
 }
 
 /// The fields of any other question: as forms have them, if its schema can be one.
-fn by_schema(ask: &Ask<'_>) -> (Value, Kind) {
+fn by_schema(ask: &Ask<'_>) -> (Value, ClientFormKind) {
     let question = ask.question;
     let schema = &question.schema;
     let is_object = schema.get("type").is_some_and(|kind| kind == "object");
@@ -183,9 +185,9 @@ fn by_schema(ask: &Ask<'_>) -> (Value, Kind) {
             }
         }
         if clean(fields.clone()).is_some() {
-            return (fields, Kind::Fields(schema.clone()));
+            return (fields, ClientFormKind::Fields(schema.clone()));
         }
-        return (schema.clone(), Kind::Fields(schema.clone()));
+        return (schema.clone(), ClientFormKind::Fields(schema.clone()));
     }
     if let Some(Value::Array(options)) = schema.get("enum")
         && !options.is_empty()
@@ -198,7 +200,7 @@ fn by_schema(ask: &Ask<'_>) -> (Value, Kind) {
         if let Some(default) = &question.default {
             field["default"] = name_of(default).into();
         }
-        return (one(field), Kind::Choice(options.clone()));
+        return (one(field), ClientFormKind::Choice(options.clone()));
     }
     if let Value::Object(field) = schema {
         let mut field = field.clone();
@@ -210,7 +212,7 @@ fn by_schema(ask: &Ask<'_>) -> (Value, Kind) {
         }
         let fields = one(Value::Object(field));
         if clean(fields.clone()).is_some() {
-            return (fields, Kind::One(schema.clone()));
+            return (fields, ClientFormKind::One(schema.clone()));
         }
     }
     let mut field = json!({ "type": "string", "description": "The answer, as JSON." });
@@ -218,7 +220,7 @@ fn by_schema(ask: &Ask<'_>) -> (Value, Kind) {
         let text = serde_json::to_string_pretty(default).unwrap_or_default();
         field["default"] = visible_json(text).into();
     }
-    (one(field), Kind::Text(schema.clone()))
+    (one(field), ClientFormKind::Text(schema.clone()))
 }
 
 /// A form with one field that has to be there.

@@ -8,7 +8,7 @@ use jig_proto::Question;
 use jig_testkit::{let_pass, until};
 use serde_json::{Value, json};
 
-use super::decisions::{Decision, NoAnswer};
+use super::decisions::{NoAnswer, QuestionDecision};
 use super::*;
 
 fn run_question(arguments: &str) -> Question {
@@ -244,7 +244,7 @@ fn everything_is_bounded() {
 
     let question = run_question("{}");
     let put = || questions.put("stdio", &ask(&question, About::Run));
-    let open: Vec<Pending> = (0..MOST_OPEN).map(|_| put()).collect();
+    let open: Vec<StandingQuestion> = (0..MOST_OPEN).map(|_| put()).collect();
     let one_more = put();
     assert_eq!(one_more.wait(LONG, &never(), None), Answer::Unavailable);
     // The configuration can be asked about all the same.
@@ -311,10 +311,10 @@ fn decisions_become_answers() {
     let tool = About::Tool(QuestionTarget::User);
     let decide =
         |question: &Question, about, decision, value: Option<Value>, reason: Option<&str>| {
-            let asked = Asked::new(1, "stdio", &ask(question, about));
+            let asked = BoardQuestion::new(1, "stdio", &ask(question, about));
             decisions::answer(&asked, decision, value, reason.map(str::to_owned))
         };
-    use Decision::{Accept, Deny, Once, Turn};
+    use QuestionDecision::{Accept, Deny, Once, Turn};
     let given = |value: Value| Ok(Answer::Given(value));
     let turn = |value: Value| Ok(Answer::GivenForTurn(value));
     let check = |question: &Question,
@@ -393,8 +393,12 @@ fn decisions_become_answers() {
     let why = decide(&yes_no, About::Run, Deny, None, Some("not now"));
     assert_eq!(why, Ok(Answer::Rejected("not now".to_owned())));
     // A configuration, a server and what it says are accepted by a word of their own.
-    for topic in [Topic::Config, Topic::Server, Topic::Definition] {
-        let asked = Asked::of_host(1, topic, "Sure?", "changes".to_owned());
+    for topic in [
+        QuestionTopic::Config,
+        QuestionTopic::Server,
+        QuestionTopic::Definition,
+    ] {
+        let asked = BoardQuestion::of_host(1, topic, "Sure?", "changes".to_owned());
         assert_eq!(decisions::answer(&asked, Accept, None, None), Ok(yes()));
         for decision in [Once, Turn] {
             let decided = decisions::answer(&asked, decision, None, None);

@@ -14,26 +14,26 @@ pub(crate) use jig_testkit::until;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::client::servers::{Forgetful, Memory, Servers};
-use crate::shared::{Loader, Options, Shared};
+use crate::client::servers::{ForgetfulMemory, Memory, Servers};
+use crate::shared::{Loader, Options, SharedServer};
 
 /// A workspace with two files of configuration: its own, and one of its user.
-pub(crate) struct Behind {
+pub(crate) struct ServersFixture {
     _folder: TempDir,
     root: Utf8PathBuf,
     pub(crate) memory: Arc<dyn Memory>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedServer>,
     reports: Arc<Mutex<Vec<String>>>,
 }
 
-impl Behind {
+impl ServersFixture {
     /// With these entries in the file of the workspace, and these in the user's.
     pub(crate) fn new(workspace: &str, own: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = Utf8PathBuf::try_from(folder.path().canonicalize().unwrap()).unwrap();
         std::fs::write(root.join("jig.toml"), workspace).unwrap();
         std::fs::write(root.join("own.toml"), own).unwrap();
-        let memory: Arc<dyn Memory> = Arc::new(Forgetful::default());
+        let memory: Arc<dyn Memory> = Arc::new(ForgetfulMemory::default());
         let reports = Arc::new(Mutex::new(Vec::new()));
         let servers = Servers::new(Arc::clone(&memory), Arc::new(|_| {}));
         let loader = Files {
@@ -42,7 +42,7 @@ impl Behind {
             reports: Arc::clone(&reports),
         };
         Self {
-            shared: Shared::new(Box::new(loader), Options::default()).unwrap(),
+            shared: SharedServer::new(Box::new(loader), Options::default()).unwrap(),
             _folder: folder,
             root,
             memory,

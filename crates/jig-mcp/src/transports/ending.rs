@@ -9,12 +9,12 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller;
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// How a server is told to end.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Stop {
+pub struct ServerStop {
     /// Ends it: turns end, tools are asked to end and killed if they do not in time.
     pub gently: CancelToken,
     /// Ends the waiting for that: what still runs ends with the process.
@@ -53,7 +53,7 @@ pub(crate) struct Stopping {
     _hook: CancelHook,
 }
 
-impl Stop {
+impl ServerStop {
     /// Ends a server as these tokens say.
     pub fn new(gently: CancelToken, at_once: CancelToken) -> Self {
         Self { gently, at_once }
@@ -70,7 +70,7 @@ impl Stop {
 }
 
 /// Ends the turns of callers that are idle for too long, for as long as it is polled.
-pub(crate) async fn end_idle_turns(shared: Arc<Shared>) {
+pub(crate) async fn end_idle_turns(shared: Arc<SharedServer>) {
     let mut ticks = tokio::time::interval(LOOK_FOR_IDLE);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -89,7 +89,7 @@ pub(crate) async fn end_idle_turns(shared: Arc<Shared>) {
 }
 
 /// Ends all turns, and writes what the log still holds back. Blocks until that is done.
-pub(crate) fn end_all_turns(shared: &Shared, stop: &Stop) {
+pub(crate) fn end_all_turns(shared: &SharedServer, stop: &ServerStop) {
     let left = shared.callers.leave_all(&shared.questions);
     caller::end(shared, &left, &stop.at_once);
     if let Some(servers) = &shared.servers {

@@ -26,21 +26,21 @@ use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::net::TcpListener;
 
-pub use self::access::{Access, BadOrigin, BadTokens, Tokens};
-use self::access::{Admitted, Judged};
-use self::connections::{Connections, Watched};
+pub use self::access::{BadOrigin, BadTokens, CallerTokens, HttpAccess};
+use self::access::{HttpAdmission, ListenerAccess};
+use self::connections::{ConnectionPlace, HttpConnections};
 use self::sessions::Sessions;
 use crate::configuration::{reload, server_acceptance};
-use crate::methods::server_handler::{Connection, Who};
-use crate::shared::Shared;
-use crate::transports::ending::{ServeError, Stop, end_all_turns, end_idle_turns};
+use crate::methods::server_handler::{ConnectionCaller, McpConnection};
+use crate::shared::SharedServer;
+use crate::transports::ending::{ServeError, ServerStop, end_all_turns, end_idle_turns};
 
 /// A server that listens, and serves nobody yet.
 pub struct HttpServer {
     runtime: tokio::runtime::Runtime,
     listener: TcpListener,
     address: SocketAddr,
-    access: Access,
+    access: HttpAccess,
 }
 
 impl HttpServer {
@@ -49,7 +49,7 @@ impl HttpServer {
     /// # Errors
     ///
     /// If the address cannot be listened at, or anybody could use it from another machine.
-    pub fn listen(address: SocketAddr, access: Access) -> Result<Self, ServeError> {
+    pub fn listen(address: SocketAddr, access: HttpAccess) -> Result<Self, ServeError> {
         if access.is_of_anybody() && !address.ip().is_loopback() {
             let address = address.to_string();
             return Err(ServeError::Unguarded { address });
@@ -89,13 +89,13 @@ impl HttpServer {
     /// # Errors
     ///
     /// If serving cannot begin.
-    pub fn serve(self, shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
+    pub fn serve(self, shared: &Arc<SharedServer>, stop: &ServerStop) -> Result<(), ServeError> {
         let _reloading = reload::watch(shared).map_err(ServeError::Start)?;
         server_acceptance::begin(shared, self.runtime.handle());
         let stopping = stop.stopping();
         let access = self.access.at(self.address);
-        let service = Arc::new(Service::new(shared, access, &stopping.token));
-        let connections = Arc::new(Connections::new());
+        let service = Arc::new(HttpService::new(shared, access, &stopping.token));
+        let connections = Arc::new(HttpConnections::new());
         self.runtime.spawn(end_idle_turns(Arc::clone(shared)));
         let sessions = Arc::clone(&service.sessions);
         self.runtime
@@ -115,20 +115,20 @@ impl HttpServer {
     }
 }
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+type McpHttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
 /// What answers requests.
-struct Service {
-    shared: Arc<Shared>,
-    access: Admitted,
+struct HttpService {
+    shared: Arc<SharedServer>,
+    access: ListenerAccess,
     sessions: Arc<Sessions>,
-    mcp: StreamableHttpService<Connection, LocalSessionManager>,
+    mcp: StreamableHttpService<McpConnection, LocalSessionManager>,
 }
 
-impl Service {
+impl HttpService {
     fn new(
-        shared: &Arc<Shared>,
-        access: Admitted,
+        shared: &Arc<SharedServer>,
+        access: ListenerAccess,
         stopping: &tokio_util::sync::CancellationToken,
     ) -> Self {
         let sessions = Arc::new(Sessions::new());
@@ -144,7 +144,7 @@ impl Service {
             Some(hosts) => config.with_allowed_hosts(hosts),
             None => config.disable_allowed_hosts(),
         };
-        let connection = Connection::new(Arc::clone(shared), Who::Bearer);
+        let connection = McpConnection::new(Arc::clone(shared), ConnectionCaller::Bearer);
         let mcp = StreamableHttpService::new(
             move || Ok(connection.clone()),
             Arc::clone(sessions.manager()),
@@ -159,10 +159,10 @@ impl Service {
     }
 
     /// Answers one request.
-    async fn answer(&self, request: Request<Incoming>, watched: &Watched) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, watched: &ConnectionPlace) -> McpHttpAnswer {
         let name = match self.access.judge(&request) {
-            Judged::Caller(name) => name,
-            Judged::Answered(answer) => return answer,
+            HttpAdmission::Caller(name) => name,
+            HttpAdmission::Answered(answer) => return answer,
         };
         if !watched.admit() {
             return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many connections");
@@ -176,7 +176,7 @@ impl Service {
     }
 
     /// Has rmcp answer a request of a caller.
-    async fn served(&self, name: Arc<str>, request: Request<Incoming>) -> Answer {
+    async fn served(&self, name: Arc<str>, request: Request<Incoming>) -> McpHttpAnswer {
         let (mut parts, body) = request.into_parts();
         let body = match read(&parts.headers, body).await {
             Ok(body) => body,
@@ -200,7 +200,7 @@ impl Service {
             return not_a_message(&body);
         }
         answer.map(|body| {
-            Visited {
+            CallerBody {
                 body,
                 _visit: visit,
             }
@@ -210,7 +210,7 @@ impl Service {
 }
 
 /// The body of a request, if it is not too long and comes in time.
-async fn read(headers: &http::HeaderMap, body: Incoming) -> Result<Bytes, Box<Answer>> {
+async fn read(headers: &http::HeaderMap, body: Incoming) -> Result<Bytes, Box<McpHttpAnswer>> {
     let refused = |status, text: &str| Err(Box::new(refusal(status, text)));
     let too_large = || {
         let limit = MAX_BODY / 1024 / 1024;
@@ -233,7 +233,7 @@ async fn read(headers: &http::HeaderMap, body: Incoming) -> Result<Bytes, Box<An
 }
 
 /// What is said to a body that is no message, as JSON-RPC has it.
-fn not_a_message(body: &[u8]) -> Answer {
+fn not_a_message(body: &[u8]) -> McpHttpAnswer {
     let error = match serde_json::from_slice::<serde_json::Value>(body) {
         Err(error) => ErrorData::parse_error(format!("the body is no JSON: {error}"), None),
         Ok(serde_json::Value::Array(_)) => {
@@ -253,7 +253,7 @@ fn not_a_message(body: &[u8]) -> Answer {
 }
 
 /// Says no in words, and closes: whoever is refused holds no connection.
-fn refusal(status: StatusCode, text: impl Into<String>) -> Answer {
+fn refusal(status: StatusCode, text: impl Into<String>) -> McpHttpAnswer {
     let mut text = text.into();
     text.push('\n');
     let mut answer = Response::new(Full::new(Bytes::from(text)).boxed());
@@ -266,12 +266,12 @@ fn refusal(status: StatusCode, text: impl Into<String>) -> Answer {
 }
 
 /// A body that keeps its caller's turn from ending until it was sent or nobody wants it any more.
-struct Visited {
+struct CallerBody {
     body: BoxBody<Bytes, Infallible>,
-    _visit: crate::caller::Visit,
+    _visit: crate::caller::CallerPresence,
 }
 
-impl Body for Visited {
+impl Body for CallerBody {
     type Data = Bytes;
     type Error = Infallible;
 

@@ -13,12 +13,12 @@ use std::time::Duration;
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
 use tokio_util::sync::CancellationToken;
 
-use self::lines::Lines;
+use self::lines::StdioLines;
 use crate::caller::Caller;
 use crate::configuration::{reload, server_acceptance};
-use crate::methods::server_handler::{Connection, Who};
-use crate::shared::Shared;
-use crate::transports::ending::{ServeError, Stop, end_all_turns};
+use crate::methods::server_handler::{ConnectionCaller, McpConnection};
+use crate::shared::SharedServer;
+use crate::transports::ending::{ServeError, ServerStop, end_all_turns};
 
 /// Serves one client on standard input and output until it closes them or `stop` says so. When this returns,
 /// the client's turn has ended: no tool of it runs any more.
@@ -26,7 +26,7 @@ use crate::transports::ending::{ServeError, Stop, end_all_turns};
 /// # Errors
 ///
 /// If serving cannot begin, or the client does something that leaves no way to go on.
-pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> {
+pub fn serve_stdio(shared: &Arc<SharedServer>, stop: &ServerStop) -> Result<(), ServeError> {
     // One thread: there is one client. A call that has to wait has another one take its place.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -49,12 +49,16 @@ pub fn serve_stdio(shared: &Arc<Shared>, stop: &Stop) -> Result<(), ServeError> 
     served
 }
 
-async fn serve(shared: Arc<Shared>, caller: Arc<Caller>, stop: Stop) -> Result<(), ServeError> {
+async fn serve(
+    shared: Arc<SharedServer>,
+    caller: Arc<Caller>,
+    stop: ServerStop,
+) -> Result<(), ServeError> {
     let stopping = stop.stopping();
     let closed = CancellationToken::new();
     let (reader, writer) = streams::open();
-    let transport = Lines::new(reader, writer, closed.clone());
-    let connection = Connection::new(shared, Who::One(Arc::clone(&caller)));
+    let transport = StdioLines::new(reader, writer, closed.clone());
+    let connection = McpConnection::new(shared, ConnectionCaller::One(Arc::clone(&caller)));
     // A client that has gone answers no question, and reads no result of a long call.
     let abandoned = async {
         closed.cancelled().await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jig_mcp::{ServerState, Which};
+use jig_mcp::{ServerSelection, ServerState};
 use serde_json::json;
 
 use super::{World, memory, wait_for};
@@ -91,7 +91,7 @@ fn a_change_of_tools_is_seen() {
         (echo.definition.description.as_deref() == Some("Another.")).then_some(())
     });
     assert!(seen.is_some(), "{:?}", world.reports());
-    world.configure("definitions = 'follow'", Which::Known);
+    world.configure("definitions = 'follow'", ServerSelection::Known);
     let tool = world.engine.config().tool("x_echo").unwrap().clone();
     assert_eq!(
         tool.definition.unwrap().description.as_deref(),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jig_mcp::{ServerState, Which};
+use jig_mcp::{ServerSelection, ServerState};
 use serde_json::json;
 
 use super::{LONG, World, is_alive, wait_for};
@@ -32,7 +32,7 @@ fn one_whose_entry_changes_is_stopped_after_its_calls() {
     let call = world.start("x_sleep", json!({ "seconds": 3 }), None);
     jig_testkit::until("there is a call", || world.status("x").calls == 1);
     let good = world.pid("good");
-    world.configure("env = { OTHER = 'value' }", Which::Missing);
+    world.configure("env = { OTHER = 'value' }", ServerSelection::Missing);
     assert_eq!(
         world.text("x_variable", json!({ "name": "OTHER" })),
         "value"
@@ -47,7 +47,7 @@ fn one_whose_entry_changes_is_stopped_after_its_calls() {
 fn one_that_is_turned_off_is_stopped() {
     let mut world = World::new("well");
     let pid = world.pid("x");
-    world.configure("enable = false", Which::Known);
+    world.configure("enable = false", ServerSelection::Known);
     jig_testkit::until("it has ended", || !is_alive(pid));
     assert_eq!(world.status("x").state, ServerState::Off);
     world.good_is_well();
@@ -108,11 +108,11 @@ fn they_can_live_on_a_runtime_that_serves() {
     let mut world = World::new("well");
     world.servers.stop_all();
     world.servers = jig_mcp::Servers::new(
-        std::sync::Arc::new(jig_mcp::Forgetful::default()),
+        std::sync::Arc::new(jig_mcp::ForgetfulMemory::default()),
         std::sync::Arc::new(|_: &str| {}),
     );
     world.servers.on(runtime.handle().clone());
-    world.configure("", Which::Fresh);
+    world.configure("", ServerSelection::Fresh);
     assert_eq!(world.problems, []);
     assert_eq!(world.text("x_echo", json!({ "text": "a" })), "a");
     world.servers.stop_all();

@@ -26,7 +26,7 @@ use jig_broker::CancelToken;
 use jig_config::{Config, Sources};
 use jig_engine::{Answer, Ask, Asker, Call, CallError, Engine, Nobody};
 use jig_files::DiskFiles;
-use jig_mcp::{Forgetful, ServerState, ServerStatus, Servers, Which};
+use jig_mcp::{ForgetfulMemory, ServerSelection, ServerState, ServerStatus, Servers};
 use jig_proto::ToolError;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ struct World {
     _folder: tempfile::TempDir,
     root: Utf8PathBuf,
     servers: Arc<Servers>,
-    memory: Arc<Forgetful>,
+    memory: Arc<ForgetfulMemory>,
     reported: Arc<Mutex<Vec<String>>>,
     engine: Arc<Engine>,
     problems: Vec<(String, String)>,
@@ -63,7 +63,7 @@ impl World {
             let reported = Arc::clone(&reported);
             Arc::new(move |text: &str| reported.lock().unwrap().push(text.to_owned()))
         };
-        let memory = Arc::new(Forgetful::default());
+        let memory = Arc::new(ForgetfulMemory::default());
         let servers = Servers::new(Arc::clone(&memory) as _, report);
         let mut world = Self {
             engine: Arc::new(engine(&root, config(&root, ""))),
@@ -77,7 +77,7 @@ impl World {
         };
         world.starts("good", "well");
         world.starts("x", how);
-        world.configure(settings, Which::Fresh);
+        world.configure(settings, ServerSelection::Fresh);
         world
     }
 
@@ -90,11 +90,11 @@ impl World {
     fn restart(&mut self, how: &str, settings: &str) {
         self.servers.stop_all();
         self.starts("x", how);
-        self.configure(settings, Which::Known);
+        self.configure(settings, ServerSelection::Known);
     }
 
     /// Puts another configuration in force, and asks these servers for their tools.
-    fn configure(&mut self, settings: &str, which: Which) {
+    fn configure(&mut self, settings: &str, which: ServerSelection) {
         let written = format!(
             "[mcp.servers.good]\ncommand = ['python3', 'server.py', 'good']\nrun = 'unattended'\n\
              [mcp.servers.x]\ncommand = ['python3', 'server.py', 'x']\nrun = 'unattended'\n{settings}"

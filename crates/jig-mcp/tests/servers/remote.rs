@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-use jig_mcp::{ServerState, Which};
+use jig_mcp::{ServerSelection, ServerState};
 use serde_json::{Value, json};
 
 use super::World;
@@ -99,7 +99,7 @@ fn one_is_called_and_its_token_never_comes_back() {
     let mut world = World::new("well");
     for printed in ["'swordfish-swordfish'", "'Bearer', 'swordfish-swordfish'"] {
         let token = format!("headers = {{ X-Token = {{ command = ['echo', {printed}] }} }}");
-        world.configure(&entry(&site(), &token), Which::Fresh);
+        world.configure(&entry(&site(), &token), ServerSelection::Fresh);
         assert_eq!(world.problems, []);
         let text = world.text("far_token", json!({}));
         assert_eq!(text, "you said [REDACTED]", "{printed}");
@@ -120,7 +120,7 @@ fn one_that_is_not_there_or_refuses_us_is_told_of() {
         format!("http://{}/mcp", listener.local_addr().unwrap())
     };
     for url in [gone, site()] {
-        world.configure(&entry(&url, ""), Which::Fresh);
+        world.configure(&entry(&url, ""), ServerSelection::Fresh);
         let problems = &world.problems;
         assert!(
             problems.len() == 1 && problems[0].0 == "far",
@@ -150,7 +150,7 @@ fn one_that_is_not_there_is_told_of_by_its_address() {
         let url = format!("http://{}", url.replace("ADDRESS", &address.to_string()));
         let shown = shown.replace("ADDRESS", &address.to_string());
         world.variables = vec![("TENANT", "hunter2-of-acme")];
-        world.configure(&entry(&url, ""), Which::Fresh);
+        world.configure(&entry(&url, ""), ServerSelection::Fresh);
         let told = format!("{:?}", world.problems);
         let expected = format!("cannot reach http://{shown}: Connection refused (os error 111)");
         assert!(told.contains(&expected), "`{expected}` in {told}");
@@ -164,7 +164,7 @@ fn one_that_never_answers_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let mut world = World::new("well");
-    world.configure(&entry(&url, "start = '1s'"), Which::Fresh);
+    world.configure(&entry(&url, "start = '1s'"), ServerSelection::Fresh);
     let problems = &world.problems;
     assert!(
         problems.len() == 1 && problems[0].1.contains("`start`"),

@@ -1,6 +1,6 @@
 //! What a server was told in confidence does not come back in what it says about its tools.
 
-use jig_mcp::{Memory as _, Which};
+use jig_mcp::{Memory as _, ServerSelection};
 use serde_json::json;
 
 use super::{LONG, Person, World};
@@ -71,7 +71,7 @@ fn nor_in_a_list_that_has_changed() {
     assert!(held.is_some(), "{:?}", world.reports());
     check(&world);
     world.servers.accept_server("x").unwrap();
-    world.configure(TOKEN, Which::Known);
+    world.configure(TOKEN, ServerSelection::Known);
     check(&world);
     let echo = world.engine.config().tool("x_echo").unwrap().clone();
     assert_eq!(

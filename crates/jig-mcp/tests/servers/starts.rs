@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jig_mcp::{ServerState, Which};
+use jig_mcp::{ServerSelection, ServerState};
 use serde_json::json;
 
 use super::World;
@@ -59,7 +59,7 @@ fn one_that_waits_for_a_host_until_its_time_is_over_says_which() {
     // A call is told the same, and what was refused once.
     world.servers.stop_all();
     world.starts("x", "well");
-    world.configure("start = '3s'", Which::Fresh);
+    world.configure("start = '3s'", ServerSelection::Fresh);
     world.restart("waits-for-a-host", "start = '3s'");
     let error = world.error("x_echo", json!({}));
     let of_host = error.denials.iter();
@@ -129,7 +129,7 @@ fn one_that_is_not_there_is_named() {
     let mut world = World::new("well");
     world.configure(
         "[mcp.servers.y]\ncommand = 'no-such-program-anywhere'",
-        Which::Fresh,
+        ServerSelection::Fresh,
     );
     let problems = &world.problems;
     assert!(

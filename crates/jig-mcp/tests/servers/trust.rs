@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jig_engine::{About, Answer, Ask, Asker, CallError};
-use jig_mcp::{ServerState, Which};
+use jig_mcp::{ServerSelection, ServerState};
 use serde_json::json;
 
 use super::{LONG, World};
@@ -33,10 +33,10 @@ fn a_server_that_the_workspace_declares_is_not_started_unaccepted() {
     std::fs::write(world.root.join("strange.py"), script).unwrap();
     world.starts("strange", "well");
     for which in [
-        Which::Known,
-        Which::Missing,
-        Which::Fresh,
-        Which::One("strange".to_owned()),
+        ServerSelection::Known,
+        ServerSelection::Missing,
+        ServerSelection::Fresh,
+        ServerSelection::One("strange".to_owned()),
     ] {
         world.configure("", which);
         assert_eq!(world.status("strange").state, ServerState::Waits);
@@ -80,7 +80,10 @@ fn what_holds_for_all_programs_counts_from_the_next_call_on() {
     let mut world = World::new("well");
     let pid = world.pid("x");
     let good = world.pid("good");
-    world.configure("[network]\nresolver = '127.0.0.1:9'\n", Which::Known);
+    world.configure(
+        "[network]\nresolver = '127.0.0.1:9'\n",
+        ServerSelection::Known,
+    );
     assert_eq!(world.text("x_echo", json!({ "text": "a" })), "a");
     assert_ne!(world.pid("x"), pid, "it would go on as it was started");
     for pid in [pid, good] {

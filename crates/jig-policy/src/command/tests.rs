@@ -2,23 +2,23 @@ use std::io;
 
 use jig_proto::ProjectPath;
 
-use super::Program;
-use crate::lookup::{Entry, Lookup};
+use super::CommandProgram;
+use crate::lookup::{Lookup, LookupEntry};
 use crate::{
-    Access, Capabilities, CommandRule, DefaultAccess, FsRule, Guards, Origin, Policy, Reason,
-    RuleErrors, Verdict, Workspace,
+    DeclaredAccess, DeclaredCommandRule, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards,
+    Policy, Reason, RuleErrors, RuleOrigin, Verdict, Workspace,
 };
 
 /// `alias -> tools/run`, which is a file.
 struct Tools;
 
 impl Lookup for Tools {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         Ok(match path.as_str() {
-            "tools" => Entry::Directory,
-            "tools/run" => Entry::File,
-            "alias" => Entry::Link("tools/run".to_owned()),
-            _ => Entry::Missing,
+            "tools" => LookupEntry::Directory,
+            "tools/run" => LookupEntry::File,
+            "alias" => LookupEntry::Link("tools/run".to_owned()),
+            _ => LookupEntry::Missing,
         })
     }
 }
@@ -28,12 +28,12 @@ fn workspace() -> Workspace<Tools> {
 }
 
 /// A program and its argument lists, words separated by spaces; no list at all is `None`.
-fn rule(program: &str, lists: Option<&[&str]>) -> CommandRule {
-    CommandRule {
+fn rule(program: &str, lists: Option<&[&str]>) -> DeclaredCommandRule {
+    DeclaredCommandRule {
         program: program.to_owned(),
         args: lists.map(|lists| lists.iter().map(|list| words(list)).collect()),
         envs: Vec::new(),
-        origin: Origin::named(program),
+        origin: RuleOrigin::named(program),
     }
 }
 
@@ -41,20 +41,23 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-fn compile(rules: Option<Vec<CommandRule>>, default: DefaultAccess) -> Result<Policy, RuleErrors> {
-    let access = Access {
-        fs: vec![FsRule {
+fn compile(
+    rules: Option<Vec<DeclaredCommandRule>>,
+    default: DefaultAccess,
+) -> Result<Policy, RuleErrors> {
+    let access = DeclaredAccess {
+        fs: vec![DeclaredFsRule {
             path: "tools".to_owned(),
-            capabilities: Capabilities::ALL,
-            origin: Origin::named("tools"),
+            capabilities: FileCapabilities::ALL,
+            origin: RuleOrigin::named("tools"),
         }],
         commands: rules,
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     Policy::compile(&access, default, &Guards::default(), &workspace())
 }
 
-fn policy(rules: Vec<CommandRule>) -> Policy {
+fn policy(rules: Vec<DeclaredCommandRule>) -> Policy {
     compile(Some(rules), DefaultAccess::VFS).expect("the rules compile")
 }
 
@@ -62,7 +65,7 @@ fn policy(rules: Vec<CommandRule>) -> Policy {
 fn check(policy: &Policy, cases: &[(&str, Verdict)]) {
     for (line, expected) in cases {
         let mut words = words(line);
-        let program = Program::parse(&words.remove(0), &workspace()).expect("a program");
+        let program = CommandProgram::parse(&words.remove(0), &workspace()).expect("a program");
         assert_eq!(
             policy.decide_command(&program, &words).verdict,
             *expected,
@@ -107,7 +110,7 @@ fn argument_lists_x_47() {
 #[test]
 fn words_are_not_joined_x_47() {
     let policy = policy(vec![rule("git", Some(&["log -p"]))]);
-    let program = Program::parse("git", &workspace()).expect("a program");
+    let program = CommandProgram::parse("git", &workspace()).expect("a program");
     let one_word = ["log -p".to_owned()];
     assert_eq!(
         policy.decide_command(&program, &one_word).verdict,
@@ -170,21 +173,21 @@ fn a_file_also_needs_execute_x_48() {
             ("run", Verdict::Allow),
         ],
     );
-    let other = Program::parse("./other", &workspace()).expect("a program");
+    let other = CommandProgram::parse("./other", &workspace()).expect("a program");
     let decision = policy.decide_command(&other, &["unsafe".to_owned()]);
     assert!(matches!(decision.reason, Reason::Arguments));
 }
 
 #[test]
 fn rules_that_cannot_be_meant_x_47() {
-    let fails = |rule: CommandRule| compile(Some(vec![rule]), DefaultAccess::VFS).is_err();
+    let fails = |rule: DeclaredCommandRule| compile(Some(vec![rule]), DefaultAccess::VFS).is_err();
     assert!(fails(rule("git", Some(&["log ** -p"]))));
     assert!(fails(rule("git", Some(&["** **"]))));
     for program in ["", ".", "..", "a\0", "../x", "/bin/sh"] {
         assert!(fails(rule(program, None)), "{program:?}");
     }
     for env in ["", "A*", "A=B"] {
-        let rule = CommandRule {
+        let rule = DeclaredCommandRule {
             envs: vec![env.to_owned()],
             ..rule("git", None)
         };

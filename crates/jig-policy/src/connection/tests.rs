@@ -3,27 +3,27 @@ use std::net::IpAddr;
 
 use jig_proto::ProjectPath;
 
-use super::{Connection, ConnectionTarget, Speaks};
-use crate::lookup::{Entry, Lookup};
+use super::{Connection, ConnectionTarget, SpokenProtocol};
+use crate::lookup::{Lookup, LookupEntry};
 use crate::net::tests::rule;
-use crate::{Access, DefaultAccess, Guards, Policy, Reason, Target, Verdict, Workspace};
+use crate::{DeclaredAccess, DefaultAccess, Guards, Policy, Reason, Target, Verdict, Workspace};
 
 struct Empty;
 
 impl Lookup for Empty {
-    fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {
-        Ok(Entry::Missing)
+    fn entry(&self, _: &ProjectPath) -> io::Result<LookupEntry> {
+        Ok(LookupEntry::Missing)
     }
 }
 
-fn access(rules: &[&str]) -> Access {
-    Access {
+fn access(rules: &[&str]) -> DeclaredAccess {
+    DeclaredAccess {
         net: rules.iter().map(|text| rule(text)).collect(),
-        ..Access::default()
+        ..DeclaredAccess::default()
     }
 }
 
-fn compile(access: &Access) -> Policy {
+fn compile(access: &DeclaredAccess) -> Policy {
     let workspace = Workspace::new("/ws", Empty);
     let guards = Guards::default();
     Policy::compile(access, DefaultAccess::STDIO, &guards, &workspace).expect("the rules compile")
@@ -38,10 +38,10 @@ fn target(text: &str) -> ConnectionTarget {
     };
     let (host, port) = place.rsplit_once(':').expect("a host and a port");
     let speaks = match kind {
-        "http" => Speaks::Http { path },
-        "tls" => Speaks::Tls,
-        "other" => Speaks::Other,
-        "unknown" => Speaks::Unknown,
+        "http" => SpokenProtocol::Http { path },
+        "tls" => SpokenProtocol::Tls,
+        "other" => SpokenProtocol::Other,
+        "unknown" => SpokenProtocol::Unknown,
         kind => panic!("`{kind}` is nothing that is spoken"),
     };
     ConnectionTarget::from(Connection {
@@ -275,7 +275,7 @@ fn a_path_on_the_wire_is_resolved_by_nobody_before_the_server() {
         let connection = Connection {
             host: "example.com",
             port: 80,
-            speaks: Speaks::Http { path },
+            speaks: SpokenProtocol::Http { path },
         };
         let decision = policy.decide_connection(&connection);
         assert!(matches!(decision.reason, Reason::AmbiguousPath), "{path}");
@@ -332,7 +332,7 @@ fn names_ports_and_addresses_of_allowing_rules() {
     ] {
         assert_eq!(policy.speaks_of_host(host), spoken_of, "{host}");
     }
-    let nothing = compile(&Access::default());
+    let nothing = compile(&DeclaredAccess::default());
     assert!(nothing.ports().is_empty() && nothing.address_hosts().is_empty());
     assert!(!nothing.speaks_of_host("example.com"));
 }

@@ -1,22 +1,22 @@
 use super::{EnvNameError, EnvTable, EnvUse};
 use crate::policy::RuleErrorKind;
-use crate::rules::{EnvRule, Origin};
+use crate::rules::{DeclaredEnvRule, RuleOrigin};
 use crate::{Reason, Verdict};
 
 /// `NAME` allows, `!NAME` denies, `^NAME` allows only in headers.
-fn rule(text: &str) -> EnvRule {
-    EnvRule {
+fn rule(text: &str) -> DeclaredEnvRule {
+    DeclaredEnvRule {
         name: text.trim_start_matches(['!', '^']).to_owned(),
         read: !text.starts_with(['!', '^']),
         header: text.starts_with('^'),
-        origin: Origin::named(text),
+        origin: RuleOrigin::named(text),
     }
 }
 
 /// Checks which rule decides about reading; `uncovered` where none does.
 #[track_caller]
 fn check(rules: &[&str], cases: &[(&str, &str)]) {
-    let rules: Vec<EnvRule> = rules.iter().map(|text| rule(text)).collect();
+    let rules: Vec<DeclaredEnvRule> = rules.iter().map(|text| rule(text)).collect();
     let mut errors = Vec::new();
     let table = EnvTable::compile(&rules, &mut errors);
     assert!(errors.is_empty(), "{errors:?}");

@@ -3,19 +3,23 @@ use std::io;
 use jig_proto::ProjectPath;
 
 use super::LostBecause;
-use crate::lookup::{Entry, Lookup};
+use crate::lookup::{Lookup, LookupEntry};
 use crate::{
-    Access, Capabilities, Capability, CommandRule, DefaultAccess, FileTarget, FsRule, Guards,
-    Origin, Policy, Program, Resource, Workspace,
+    Capability, CommandProgram, DeclaredAccess, DeclaredCommandRule, DeclaredFsRule, DefaultAccess,
+    FileCapabilities, FileTarget, Guards, Policy, RuleKind, RuleOrigin, Workspace,
 };
 
 /// A workspace in which `run` may or may not exist.
 struct Maybe(bool);
 
 impl Lookup for Maybe {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         let there = self.0 && path.as_str() == "run";
-        Ok(if there { Entry::File } else { Entry::Missing })
+        Ok(if there {
+            LookupEntry::File
+        } else {
+            LookupEntry::Missing
+        })
     }
 }
 
@@ -23,15 +27,15 @@ fn workspace(exists: bool) -> Workspace<Maybe> {
     Workspace::new("/ws", Maybe(exists))
 }
 
-fn fs_rule(path: &str, capabilities: Capabilities, line: u32) -> FsRule {
-    FsRule {
+fn fs_rule(path: &str, capabilities: FileCapabilities, line: u32) -> DeclaredFsRule {
+    DeclaredFsRule {
         path: path.to_owned(),
         capabilities,
-        origin: Origin::line("jig.toml", line),
+        origin: RuleOrigin::line("jig.toml", line),
     }
 }
 
-fn compile(access: &Access) -> Policy {
+fn compile(access: &DeclaredAccess) -> Policy {
     Policy::compile(
         access,
         DefaultAccess::VFS,
@@ -43,15 +47,15 @@ fn compile(access: &Access) -> Policy {
 
 #[test]
 fn losers_are_ranked_and_say_why() {
-    let all = Capabilities::ALL;
-    let access = Access {
+    let all = FileCapabilities::ALL;
+    let access = DeclaredAccess {
         fs: vec![
             fs_rule("a", all, 1),
             fs_rule(".", all, 2),
             fs_rule("a", all, 3),
             fs_rule("b", all, 4),
         ],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let policy = compile(&access);
     let target = workspace(false).resolve("a/x").expect("it is inside");
@@ -72,27 +76,30 @@ fn losers_are_ranked_and_say_why() {
 /// A program is the same whether or not it existed when the rules were compiled.
 #[test]
 fn losers_on_a_program_that_was_built_later() {
-    let rule = CommandRule {
+    let rule = DeclaredCommandRule {
         program: "./run".to_owned(),
         args: None,
         envs: Vec::new(),
-        origin: Origin::named("test"),
+        origin: RuleOrigin::named("test"),
     };
-    let access = Access {
+    let access = DeclaredAccess {
         commands: Some(vec![rule.clone(), rule]),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let policy = compile(&access);
-    let program = Program::parse("./run", &workspace(true)).expect("a program");
+    let program = CommandProgram::parse("./run", &workspace(true)).expect("a program");
     assert_eq!(policy.losers_command(&program).len(), 1);
 }
 
 #[test]
 fn a_refusal_teaches_g_107() {
-    let read = Capabilities::just(Capability::Read);
-    let access = Access {
-        fs: vec![fs_rule("src", read, 3), fs_rule("x", Capabilities::NONE, 4)],
-        ..Access::default()
+    let read = FileCapabilities::just(Capability::Read);
+    let access = DeclaredAccess {
+        fs: vec![
+            fs_rule("src", read, 3),
+            fs_rule("x", FileCapabilities::NONE, 4),
+        ],
+        ..DeclaredAccess::default()
     };
     let policy = compile(&access);
     let path = workspace(false)
@@ -117,12 +124,12 @@ fn a_refusal_teaches_g_107() {
 /// A tool must not be able to make refusals as long as it likes.
 #[test]
 fn grants_are_bounded() {
-    let rules = (0..100).map(|n| fs_rule(&format!("d{n}"), Capabilities::ALL, n));
-    let access = Access {
+    let rules = (0..100).map(|n| fs_rule(&format!("d{n}"), FileCapabilities::ALL, n));
+    let access = DeclaredAccess {
         fs: rules.collect(),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
-    let grants = compile(&access).grants(Resource::Fs);
+    let grants = compile(&access).grants(RuleKind::Fs);
     assert_eq!(grants.len(), 21);
     assert_eq!(grants.last().map(String::as_str), Some("and 80 more"));
 }

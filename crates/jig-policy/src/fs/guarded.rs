@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use jig_proto::ProjectPath;
 
-use super::{Prefixes, ancestors, entry, hash_of};
+use super::{PathPrefixes, ancestors, entry, hash_of};
 use crate::Capability;
 use crate::guard::{self, Guards, Protected};
 use crate::index::{Index, IndexEntry, Levels};
@@ -94,7 +94,7 @@ impl Guarded {
     pub(super) fn on_the_way(
         &self,
         capability: Capability,
-        prefixes: &Prefixes<'_>,
+        prefixes: &PathPrefixes<'_>,
     ) -> Option<(&Protected, usize)> {
         let mut strongest: Option<(&Protected, usize)> = None;
         for depth in 0..prefixes.count() {
@@ -117,7 +117,11 @@ impl Guarded {
     }
 
     /// What is protected strictly below a path.
-    pub(super) fn below(&self, path: &ProjectPath, prefixes: &Prefixes<'_>) -> Option<&Protected> {
+    pub(super) fn below(
+        &self,
+        path: &ProjectPath,
+        prefixes: &PathPrefixes<'_>,
+    ) -> Option<&Protected> {
         let hit = prefixes.find(&self.above, prefixes.count() - 1);
         let protected = hit.and_then(|hit| self.protected.get(hit.value as usize));
         let obeyed = || {

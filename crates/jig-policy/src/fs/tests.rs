@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use jig_proto::ProjectPath;
 
-use crate::lookup::{Entry, Lookup};
+use crate::lookup::{Lookup, LookupEntry};
 use crate::{
-    Access, Capabilities, Capability, Decision, DefaultAccess, FsRule, Guards, MoveTarget, Origin,
-    Policy, ProtectionLevel, Reason, Resolved, RuleErrors, Sensitive, Verdict, Workspace,
+    Capability, Decision, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards,
+    MoveTarget, Policy, ProtectionLevel, Reason, ResolvedPath, RuleErrors, RuleOrigin, Sensitive,
+    Verdict, Workspace,
 };
 
 /// An empty workspace, but for the links `linked -> real` and `out -> /etc`.
@@ -15,12 +16,12 @@ use crate::{
 struct Links;
 
 impl Lookup for Links {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         Ok(match path.as_str() {
-            "real" => Entry::Directory,
-            "linked" => Entry::Link("real".to_owned()),
-            "out" => Entry::Link("/etc".to_owned()),
-            _ => Entry::Missing,
+            "real" => LookupEntry::Directory,
+            "linked" => LookupEntry::Link("real".to_owned()),
+            "out" => LookupEntry::Link("/etc".to_owned()),
+            _ => LookupEntry::Missing,
         })
     }
 }
@@ -29,12 +30,12 @@ fn workspace() -> Workspace<Links> {
     Workspace::new("/ws", Links)
 }
 
-fn at(path: &str) -> Resolved {
+fn at(path: &str) -> ResolvedPath {
     workspace().resolve(path).expect("it is inside")
 }
 
 /// `rcudx` in any selection.
-fn capabilities(letters: &str) -> Capabilities {
+fn capabilities(letters: &str) -> FileCapabilities {
     let all = Capability::ALL.into_iter().zip("rcudx".chars());
     all.filter(|(_, letter)| letters.contains(*letter))
         .map(|(capability, _)| capability)
@@ -49,15 +50,15 @@ fn try_compile(
 ) -> Result<Policy, RuleErrors> {
     let fs = rules.iter().map(|text| {
         let (letters, path) = text.split_once(' ').expect("letters and a path");
-        FsRule {
+        DeclaredFsRule {
             path: path.to_owned(),
             capabilities: capabilities(&letters.replace('w', "cud")),
-            origin: Origin::named(*text),
+            origin: RuleOrigin::named(*text),
         }
     });
-    let access = Access {
+    let access = DeclaredAccess {
         fs: fs.collect(),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     Policy::compile(&access, default, guards, &workspace())
 }
@@ -307,7 +308,7 @@ fn moves_g_038_x_50_x_65() {
     check("only-update/x", "y", Verdict::Deny);
     // Where something stands, the destination is updated.
     check("x", "only-update/y", Verdict::Deny);
-    let onto = Resolved::from_handle(ProjectPath::normalize("only-update/y").expect("a path"));
+    let onto = ResolvedPath::from_handle(ProjectPath::normalize("only-update/y").expect("a path"));
     assert!(plain.decide_move(&at("x"), &onto, false).is_allowed());
 }
 
@@ -583,18 +584,18 @@ fn a_repository_stays_where_it_is_and_its_folder_need_not_x_65() {
 /// Reading is decided without them, and every change as if they had been looked for at once.
 #[test]
 fn protected_paths_are_looked_for_when_a_change_is_judged() {
-    let declared = |letters: &str, path: &str| FsRule {
+    let declared = |letters: &str, path: &str| DeclaredFsRule {
         path: path.to_owned(),
         capabilities: capabilities(letters),
-        origin: Origin::named("test"),
+        origin: RuleOrigin::named("test"),
     };
-    let access = Access {
+    let access = DeclaredAccess {
         fs: vec![
             declared("rcud", "."),
             declared("r", "src"),
             declared("rcud", "jig.toml"),
         ],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     // Both names of what a link leads to are protected.
     let guards = || {
@@ -641,7 +642,7 @@ fn protected_paths_are_looked_for_when_a_change_is_judged() {
                 format!("{wanted:?}"),
                 "{capability:?} {path}"
             );
-            let changes = Capabilities::WRITE.has(capability);
+            let changes = FileCapabilities::WRITE.has(capability);
             assert_eq!(
                 looked.load(Ordering::SeqCst),
                 changes,

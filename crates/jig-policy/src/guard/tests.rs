@@ -4,17 +4,17 @@ use jig_proto::ProjectPath;
 
 use super::{Guards, ProtectionLevel, holds_obeyed, names_repository, obeyed_depth};
 use crate::Capability;
-use crate::lookup::{Entry, Lookup};
+use crate::lookup::{Lookup, LookupEntry};
 
 /// A tree in which `.git` is one thing and all else is missing.
-struct Git(Entry);
+struct Git(LookupEntry);
 
 impl Lookup for Git {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         Ok(if path.as_str() == ".git" {
             self.0.clone()
         } else {
-            Entry::Missing
+            LookupEntry::Missing
         })
     }
 }
@@ -58,17 +58,17 @@ fn git_can_be_left_out_and_nothing_else() {
 
 #[test]
 fn a_git_that_is_no_directory_is_protected_as_a_whole() {
-    let check = |entry: Entry, expected: bool| {
+    let check = |entry: LookupEntry, expected: bool| {
         let tree = Git(entry.clone());
         let found = Guards::of_workspace().git_link(&tree);
         assert_eq!(found.is_some(), expected, "{entry:?}");
         assert_eq!(Guards::default().git_link(&tree), None);
         assert_eq!(Guards::of_workspace().without_git().git_link(&tree), None);
     };
-    check(Entry::File, true);
-    check(Entry::Missing, true);
-    check(Entry::Directory, false);
-    check(Entry::Link("elsewhere".to_owned()), false);
+    check(LookupEntry::File, true);
+    check(LookupEntry::Missing, true);
+    check(LookupEntry::Directory, false);
+    check(LookupEntry::Link("elsewhere".to_owned()), false);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::{Hit, Index, IndexEntry, Levels, SEED, absorb, absorb_byte, finish};
+use super::{Index, IndexEntry, IndexHit, Levels, SEED, absorb, absorb_byte, finish};
 
 fn entry(hash: u64, key: &str, value: u32) -> IndexEntry {
     IndexEntry {
@@ -43,7 +43,7 @@ fn an_empty_table_holds_nothing() {
     let one = Index::build([entry(SEED, "", 5)]);
     assert_eq!(
         one.find(SEED, <[u8]>::is_empty),
-        Some(Hit { value: 5, bits: 5 })
+        Some(IndexHit { value: 5, bits: 5 })
     );
 }
 

@@ -10,7 +10,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::ProjectPath;
 
-use super::{Entry, Lookup};
+use super::{Lookup, LookupEntry};
 
 /// A directory of the operating system as a [`Lookup`].
 ///
@@ -40,7 +40,7 @@ impl DiskLookup {
 }
 
 impl Lookup for DiskLookup {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         let name = path.file_name().unwrap_or_default();
         let path = path.under(&self.root);
         let means_missing = |error: &io::Error| match error.kind() {
@@ -52,24 +52,26 @@ impl Lookup for DiskLookup {
         };
         let metadata = match path.symlink_metadata() {
             Ok(metadata) => metadata,
-            Err(error) if means_missing(&error) => return Ok(Entry::Missing),
+            Err(error) if means_missing(&error) => return Ok(LookupEntry::Missing),
             Err(error) => return Err(error),
         };
         if metadata.is_dir() {
-            return Ok(Entry::Directory);
+            return Ok(LookupEntry::Directory);
         }
         if !metadata.is_symlink() {
-            return Ok(Entry::File);
+            return Ok(LookupEntry::File);
         }
         let target = match path.as_std_path().read_link() {
             Ok(target) => target,
             // The link was replaced between the two questions; what is there now is not a link.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Entry::File),
-            Err(error) if means_missing(&error) => return Ok(Entry::Missing),
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Ok(LookupEntry::File);
+            }
+            Err(error) if means_missing(&error) => return Ok(LookupEntry::Missing),
             Err(error) => return Err(error),
         };
         match target.into_os_string().into_string() {
-            Ok(target) => Ok(Entry::Link(target)),
+            Ok(target) => Ok(LookupEntry::Link(target)),
             Err(_) => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "the target of the symbolic link is not UTF-8",

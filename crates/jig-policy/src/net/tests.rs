@@ -2,11 +2,11 @@ use std::net::Ipv6Addr;
 
 use super::{NetRuleError, NetTable, NetTarget, NetTargetError};
 use crate::policy::RuleErrorKind;
-use crate::rules::{NetRule, Origin};
+use crate::rules::{DeclaredNetRule, RuleOrigin};
 use crate::{Decision, Reason, Verdict};
 
 /// `deny https://host:1/prefix` and the like; IPv6 in brackets. The line counts from 1.
-pub(crate) fn rule(text: &str) -> NetRule {
+pub(crate) fn rule(text: &str) -> DeclaredNetRule {
     let (verb, rest) = text.split_once(' ').expect("a verb and a host");
     let (scheme, rest) = match rest.split_once("://") {
         Some((scheme, rest)) => (Some(scheme.to_owned()), rest),
@@ -22,18 +22,18 @@ pub(crate) fn rule(text: &str) -> NetRule {
         }
         _ => (host, None),
     };
-    NetRule {
+    DeclaredNetRule {
         host: host.to_owned(),
         scheme,
         port,
         path_prefix,
         allow: verb == "allow",
-        origin: Origin::named(text),
+        origin: RuleOrigin::named(text),
     }
 }
 
 fn table(rules: &[&str]) -> NetTable {
-    let rules: Vec<NetRule> = rules.iter().map(|text| rule(text)).collect();
+    let rules: Vec<DeclaredNetRule> = rules.iter().map(|text| rule(text)).collect();
     let mut errors = Vec::new();
     let table = NetTable::compile(&rules, &mut errors);
     assert!(errors.is_empty(), "{errors:?}");
@@ -254,7 +254,7 @@ fn deep_prefixes_beyond_what_the_filter_tells_apart() {
 
 #[test]
 fn rules_that_cannot_be_meant_g_073() {
-    let check = |rule: NetRule, expected: NetRuleError| {
+    let check = |rule: DeclaredNetRule, expected: NetRuleError| {
         let mut errors = Vec::new();
         NetTable::compile(std::slice::from_ref(&rule), &mut errors);
         match errors.as_slice() {
@@ -265,7 +265,7 @@ fn rules_that_cannot_be_meant_g_073() {
             other => panic!("{rule:?}: {other:?}"),
         }
     };
-    let host = |host: &str| NetRule {
+    let host = |host: &str| DeclaredNetRule {
         host: host.to_owned(),
         ..rule("allow h")
     };
@@ -302,7 +302,7 @@ fn rules_that_cannot_be_meant_g_073() {
         "/a;b",
         "",
     ] {
-        let rule = NetRule {
+        let rule = DeclaredNetRule {
             path_prefix: Some(prefix.to_owned()),
             ..rule("allow h")
         };

@@ -6,18 +6,18 @@ use std::io;
 use jig_proto::ProjectPath;
 
 use super::{ResolveReason, Workspace};
-use crate::lookup::{Entry, Lookup};
+use crate::lookup::{Lookup, LookupEntry};
 
 /// A tree written as text: `dir/`, `file`, `link -> target`. It answers only for what is listed.
-struct Listed(BTreeMap<String, Entry>);
+struct Listed(BTreeMap<String, LookupEntry>);
 
 impl Lookup for Listed {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         if path.as_str() == "closed/inner" {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         let found = self.0.get(path.as_str()).cloned();
-        Ok(found.unwrap_or(Entry::Missing))
+        Ok(found.unwrap_or(LookupEntry::Missing))
     }
 }
 
@@ -49,10 +49,10 @@ fn workspace() -> Workspace<Listed> {
         "other/absolute -> /ws/src",
     ];
     let entries = lines.into_iter().map(|line| match line.split_once(" -> ") {
-        Some((name, target)) => (name.to_owned(), Entry::Link(target.to_owned())),
+        Some((name, target)) => (name.to_owned(), LookupEntry::Link(target.to_owned())),
         None => match line.strip_suffix('/') {
-            Some(name) => (name.to_owned(), Entry::Directory),
-            None => (line.to_owned(), Entry::File),
+            Some(name) => (name.to_owned(), LookupEntry::Directory),
+            None => (line.to_owned(), LookupEntry::File),
         },
     });
     Workspace::new("/ws", Listed(entries.collect()))
@@ -183,10 +183,10 @@ fn what_cannot_be_found_out_is_an_error() {
 #[test]
 fn forty_links_and_not_one_more() {
     let chain = |count: usize| {
-        let mut entries: BTreeMap<String, Entry> = (0..count)
-            .map(|n| (format!("l{n}"), Entry::Link(format!("l{}", n + 1))))
+        let mut entries: BTreeMap<String, LookupEntry> = (0..count)
+            .map(|n| (format!("l{n}"), LookupEntry::Link(format!("l{}", n + 1))))
             .collect();
-        entries.insert(format!("l{count}"), Entry::Directory);
+        entries.insert(format!("l{count}"), LookupEntry::Directory);
         Workspace::new("/ws", Listed(entries)).resolve("l0")
     };
     assert!(chain(40).is_ok());

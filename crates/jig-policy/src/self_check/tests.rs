@@ -158,21 +158,21 @@ fn each_method_asks_for_its_own_capability() -> Result {
 fn a_policy_survives_the_wire() -> Result {
     let (_folder, context) = workspace("null")?;
     let workspace = Workspace::on_disk(context.root)?;
-    let access = Access {
-        fs: vec![FsRule {
+    let access = DeclaredAccess {
+        fs: vec![DeclaredFsRule {
             path: "alias".to_owned(),
-            capabilities: Capabilities::just(Capability::Read),
-            origin: Origin::named("test"),
+            capabilities: FileCapabilities::just(Capability::Read),
+            origin: RuleOrigin::named("test"),
         }],
-        net: vec![NetRule {
+        net: vec![DeclaredNetRule {
             host: "MÜNCHEN.de".to_owned(),
             scheme: Some("HTTPS".to_owned()),
             port: None,
             path_prefix: Some("/a".to_owned()),
             allow: true,
-            origin: Origin::named("test"),
+            origin: RuleOrigin::named("test"),
         }],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let guards = Guards::default();
     let policy = Policy::compile(&access, DefaultAccess::VFS, &guards, &workspace)?;
@@ -184,14 +184,19 @@ fn a_policy_survives_the_wire() -> Result {
     );
     assert_eq!(wire.net[0].host, "xn--mnchen-3ya.de");
     let back = Policy::compile(
-        &Access::from(&wire),
+        &DeclaredAccess::from(&wire),
         DefaultAccess::NOTHING,
         &guards,
         &workspace,
     )?;
     assert_eq!(back.to_wire(), wire);
 
-    let defaults = Policy::compile(&Access::default(), DefaultAccess::VFS, &guards, &workspace)?;
+    let defaults = Policy::compile(
+        &DeclaredAccess::default(),
+        DefaultAccess::VFS,
+        &guards,
+        &workspace,
+    )?;
     let wire = defaults.to_wire();
     assert!(wire.fs[0].path() == "." && wire.fs[0].read() && !wire.fs[0].create());
     Ok(())

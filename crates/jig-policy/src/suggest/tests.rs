@@ -2,18 +2,18 @@ use std::io;
 
 use jig_proto::ProjectPath;
 
-use crate::lookup::{Entry, Lookup};
+use crate::lookup::{Lookup, LookupEntry};
 use crate::{
-    Access, Capabilities, Capability, CommandRule, CommandTarget, DefaultAccess, EnvRule,
-    EnvTarget, EnvUse, FileTarget, FsRule, Guards, NetRule, NetTarget, Origin, Policy, Program,
-    Target, Workspace,
+    Capability, CommandProgram, CommandTarget, DeclaredAccess, DeclaredCommandRule,
+    DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule, DefaultAccess, EnvTarget, EnvUse,
+    FileCapabilities, FileTarget, Guards, NetTarget, Policy, RuleOrigin, Target, Workspace,
 };
 
 struct Empty;
 
 impl Lookup for Empty {
-    fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {
-        Ok(Entry::Missing)
+    fn entry(&self, _: &ProjectPath) -> io::Result<LookupEntry> {
+        Ok(LookupEntry::Missing)
     }
 }
 
@@ -21,19 +21,19 @@ fn workspace() -> Workspace<Empty> {
     Workspace::new("/ws", Empty)
 }
 
-fn origin() -> Origin {
-    Origin::named("test")
+fn origin() -> RuleOrigin {
+    RuleOrigin::named("test")
 }
 
-fn fs(rules: &[(&str, Capabilities)]) -> Access {
-    let rules = rules.iter().map(|(path, capabilities)| FsRule {
+fn fs(rules: &[(&str, FileCapabilities)]) -> DeclaredAccess {
+    let rules = rules.iter().map(|(path, capabilities)| DeclaredFsRule {
         path: (*path).to_owned(),
         capabilities: *capabilities,
         origin: origin(),
     });
-    Access {
+    DeclaredAccess {
         fs: rules.collect(),
-        ..Access::default()
+        ..DeclaredAccess::default()
     }
 }
 
@@ -45,7 +45,7 @@ fn file(capability: Capability, path: &str) -> FileTarget {
 }
 
 /// The suggestion's TOML for the tool `t`, without blank lines; empty if there is none.
-fn suggested<T: Target>(access: &Access, default: DefaultAccess, target: &T) -> String {
+fn suggested<T: Target>(access: &DeclaredAccess, default: DefaultAccess, target: &T) -> String {
     let guards = Guards::of_workspace();
     let policy = Policy::compile(access, default, &guards, &workspace()).expect("it compiles");
     let Some(suggestion) = target.suggestion(&policy) else {
@@ -60,7 +60,7 @@ fn suggested<T: Target>(access: &Access, default: DefaultAccess, target: &T) -> 
     suggestion.to_toml("t").replace("\n\n", "\n")
 }
 
-const READ: Capabilities = Capabilities::just(Capability::Read);
+const READ: FileCapabilities = FileCapabilities::just(Capability::Read);
 
 #[test]
 fn the_path_is_named_with_what_it_had() {
@@ -83,7 +83,7 @@ fn the_path_is_named_with_what_it_had() {
 fn the_default_is_restated_by_the_first_rule() {
     assert_eq!(
         suggested(
-            &Access::default(),
+            &DeclaredAccess::default(),
             DefaultAccess::WASM,
             &file(Capability::Execute, "run")
         ),
@@ -96,7 +96,7 @@ fn the_default_is_restated_by_the_first_rule() {
 fn a_sensitive_path_gets_only_what_was_asked_x_66() {
     assert_eq!(
         suggested(
-            &fs(&[(".", Capabilities::ALL)]),
+            &fs(&[(".", FileCapabilities::ALL)]),
             DefaultAccess::VFS,
             &file(Capability::Read, ".env")
         ),
@@ -108,7 +108,7 @@ fn a_sensitive_path_gets_only_what_was_asked_x_66() {
 /// folder itself cannot be deleted for what is below it.
 #[test]
 fn a_folder_with_something_restricted_keeps_delete_x_65() {
-    let access = fs(&[(".", READ.with(Capabilities::WRITE)), ("a/b", READ)]);
+    let access = fs(&[(".", READ.with(FileCapabilities::WRITE)), ("a/b", READ)]);
     assert_eq!(
         suggested(&access, DefaultAccess::VFS, &file(Capability::Execute, "a")),
         "[[tools.t.access.fs]]\npath = \"a\"\nread = true\nwrite = true\nexecute = true\n"
@@ -122,7 +122,7 @@ fn a_folder_with_something_restricted_keeps_delete_x_65() {
 /// What is restricted below and what is sensitive below both have to be named.
 #[test]
 fn everything_below_is_named_x_65_x_66() {
-    let access = fs(&[(".", Capabilities::ALL), (".docker/x", READ)]);
+    let access = fs(&[(".", FileCapabilities::ALL), (".docker/x", READ)]);
     assert_eq!(
         suggested(
             &access,
@@ -136,7 +136,7 @@ fn everything_below_is_named_x_65_x_66() {
 
 #[test]
 fn nothing_helps_against_protection() {
-    let access = fs(&[(".", Capabilities::ALL)]);
+    let access = fs(&[(".", FileCapabilities::ALL)]);
     for (capability, path) in [
         (Capability::Update, "jig.toml"),
         (Capability::Delete, ".jig"),
@@ -162,7 +162,7 @@ fn nothing_helps_against_protection() {
 
 #[test]
 fn hosts() {
-    let deny = |path_prefix: Option<&str>, scheme: Option<&str>| NetRule {
+    let deny = |path_prefix: Option<&str>, scheme: Option<&str>| DeclaredNetRule {
         host: "h".to_owned(),
         scheme: scheme.map(str::to_owned),
         port: None,
@@ -170,10 +170,10 @@ fn hosts() {
         allow: false,
         origin: origin(),
     };
-    let check = |rules: Vec<NetRule>, url: &str, expected: &str| {
-        let access = Access {
+    let check = |rules: Vec<DeclaredNetRule>, url: &str, expected: &str| {
+        let access = DeclaredAccess {
             net: rules,
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let target = NetTarget::parse(url).expect("a URL");
         let found = suggested(&access, DefaultAccess::VFS, &target);
@@ -209,14 +209,14 @@ fn hosts() {
 
 #[test]
 fn variables() {
-    let access = Access {
-        env: vec![EnvRule {
+    let access = DeclaredAccess {
+        env: vec![DeclaredEnvRule {
             name: "*".to_owned(),
             read: false,
             header: false,
             origin: origin(),
         }],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let check = |wanted, name: &str, expected: &str| {
         let target = EnvTarget {
@@ -247,14 +247,14 @@ fn variables() {
 /// A prefix that does not reach a variable is no reason to widen it.
 #[test]
 fn a_variable_that_runs_code_is_named_exactly() {
-    let access = Access {
-        env: vec![EnvRule {
+    let access = DeclaredAccess {
+        env: vec![DeclaredEnvRule {
             name: "GIT_*".to_owned(),
             read: true,
             header: false,
             origin: origin(),
         }],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let target = EnvTarget {
         wanted: EnvUse::Read,
@@ -268,19 +268,19 @@ fn a_variable_that_runs_code_is_named_exactly() {
 
 #[test]
 fn programs() {
-    let listed = |args: Option<Vec<Vec<String>>>| Access {
-        commands: Some(vec![CommandRule {
+    let listed = |args: Option<Vec<Vec<String>>>| DeclaredAccess {
+        commands: Some(vec![DeclaredCommandRule {
             program: "git".to_owned(),
             args,
             envs: vec!["TOKEN".to_owned()],
             origin: origin(),
         }]),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
-    let check = |access: &Access, line: &str, expected: &str| {
+    let check = |access: &DeclaredAccess, line: &str, expected: &str| {
         let mut args: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let target = CommandTarget {
-            program: Program::parse(&args.remove(0), &workspace()).expect("a program"),
+            program: CommandProgram::parse(&args.remove(0), &workspace()).expect("a program"),
             args,
         };
         assert_eq!(
@@ -328,7 +328,7 @@ fn programs() {
 
 #[test]
 fn what_git_obeys_is_named_exactly_wherever_it_lies() {
-    let access = fs(&[(".", READ.with(Capabilities::WRITE))]);
+    let access = fs(&[(".", READ.with(FileCapabilities::WRITE))]);
     let check = |capability: Capability, path: &str, expected: &str| {
         let target = file(capability, path);
         let found = suggested(&access, DefaultAccess::VFS, &target);
@@ -351,7 +351,7 @@ fn nothing_moves_a_repository_whatever_is_declared_in_it() {
         "lib/.git/worktrees/a/commondir",
     ];
     for part in parts {
-        let access = fs(&[(".", Capabilities::ALL), (part, Capabilities::NONE)]);
+        let access = fs(&[(".", FileCapabilities::ALL), (part, FileCapabilities::NONE)]);
         for path in ["lib/.git", "lib/.git/worktrees", "lib/.git/worktrees/a"] {
             let target = file(Capability::Delete, path);
             let found = suggested(&access, DefaultAccess::VFS, &target);
@@ -362,20 +362,21 @@ fn nothing_moves_a_repository_whatever_is_declared_in_it() {
 
 #[test]
 fn a_rule_on_a_directory_keeps_what_is_granted_there() {
-    let check =
-        |rules: &[(&str, Capabilities)], path: &str, wanted: Capabilities, expected: &str| {
-            let access = fs(rules);
-            let guards = Guards::of_workspace();
-            let default = DefaultAccess::STDIO;
-            let policy =
-                Policy::compile(&access, default, &guards, &workspace()).expect("it compiles");
-            let path = ProjectPath::normalize(path).expect("it is inside");
-            let granting = super::Suggestion::granting(&policy, &path, wanted);
-            let text = granting.map(|granting| granting.to_toml("t").replace("\n\n", "\n"));
-            assert_eq!(text.unwrap_or_default(), expected, "{path}");
-        };
-    let read = Capabilities::from(Capability::Read);
-    let create = Capabilities::from(Capability::Create);
+    let check = |rules: &[(&str, FileCapabilities)],
+                 path: &str,
+                 wanted: FileCapabilities,
+                 expected: &str| {
+        let access = fs(rules);
+        let guards = Guards::of_workspace();
+        let default = DefaultAccess::STDIO;
+        let policy = Policy::compile(&access, default, &guards, &workspace()).expect("it compiles");
+        let path = ProjectPath::normalize(path).expect("it is inside");
+        let granting = super::Suggestion::granting(&policy, &path, wanted);
+        let text = granting.map(|granting| granting.to_toml("t").replace("\n\n", "\n"));
+        assert_eq!(text.unwrap_or_default(), expected, "{path}");
+    };
+    let read = FileCapabilities::from(Capability::Read);
+    let create = FileCapabilities::from(Capability::Create);
     check(
         &[(".", read)],
         "out",
@@ -386,16 +387,16 @@ fn a_rule_on_a_directory_keeps_what_is_granted_there() {
     check(
         &[(".", read)],
         ".",
-        Capabilities::WRITE,
+        FileCapabilities::WRITE,
         "[[tools.t.access.fs]]\npath = \".\"\nread = true\nwrite = true\n",
     );
-    check(&[(".", Capabilities::WRITE)], "out", create, "");
+    check(&[(".", FileCapabilities::WRITE)], "out", create, "");
     check(&[(".", read)], "jig.toml", create, "");
 }
 
 #[test]
 fn two_suggestions_become_one() {
-    let read = Capabilities::from(Capability::Read);
+    let read = FileCapabilities::from(Capability::Read);
     let access = fs(&[("src", read)]);
     let guards = Guards::of_workspace();
     let policy = Policy::compile(&access, DefaultAccess::STDIO, &guards, &workspace());

@@ -11,7 +11,8 @@ use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_policy::{
-    Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace,
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Policy,
+    RuleOrigin, Workspace,
 };
 
 /// A repository with one commit, and the place around it.
@@ -87,13 +88,13 @@ impl Repository {
     /// What the policy says where a rule grants everything in the workspace.
     fn policy(&self, guards: &Guards) -> (Policy, Workspace<jig_policy::DiskLookup>) {
         let workspace = Workspace::on_disk(&self.root).expect("it exists");
-        let access = Access {
-            fs: vec![FsRule {
+        let access = DeclaredAccess {
+            fs: vec![DeclaredFsRule {
                 path: ".".to_owned(),
-                capabilities: Capabilities::ALL,
-                origin: Origin::named("test"),
+                capabilities: FileCapabilities::ALL,
+                origin: RuleOrigin::named("test"),
             }],
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let policy = Policy::compile(&access, DefaultAccess::STDIO, guards, &workspace);
         (policy.expect("it compiles"), workspace)

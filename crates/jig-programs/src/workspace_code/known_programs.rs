@@ -4,7 +4,7 @@ use camino::Utf8Path;
 
 /// What a program does with its words.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum ProgramKind {
     /// It is `env`, and starts a command.
     Env,
     /// It runs a script.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Other,
 }
 
-impl Kind {
+impl ProgramKind {
     /// By the last part of the program's path, without a version: `/usr/bin/python3.11`, `tsx@latest`.
     pub(super) fn of(program: &str, args: &[&str]) -> Self {
         // A package of somebody, such as `@playwright/mcp`.
@@ -49,7 +49,7 @@ pub(super) struct Interpreter {
     /// What it is called, without a version.
     names: &'static [&'static str],
     /// Those of its options that take the next word.
-    pub(super) options: &'static [(&'static str, Takes)],
+    pub(super) options: &'static [(&'static str, OptionArgument)],
     /// What it adds to the name of a script to find it.
     pub(super) suffixes: &'static [&'static str],
     /// What it runs in a folder.
@@ -60,7 +60,7 @@ pub(super) struct Interpreter {
 
 /// What the word behind an option is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum OptionArgument {
     /// Its value, which may be a file.
     Value,
     /// None of it: its value ends its own word, as in `-Mstrict`.
@@ -73,7 +73,7 @@ pub(super) enum Takes {
 
 /// What an interpreter begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start<'a> {
+pub(super) enum InterpreterStart<'a> {
     /// A file or a folder.
     Script(&'a str),
     /// Code that stands in the command.
@@ -85,22 +85,24 @@ pub(super) enum Start<'a> {
 /// Arguments as what stands before the one that is run, that one, and what stands behind it.
 pub(super) fn split_args<'a>(
     args: &'a [&'a str],
-    options: &[(&str, Takes)],
-) -> (&'a [&'a str], Option<Start<'a>>, &'a [&'a str]) {
+    options: &[(&str, OptionArgument)],
+) -> (&'a [&'a str], Option<InterpreterStart<'a>>, &'a [&'a str]) {
     let mut at = 0;
     while let Some(word) = args.get(at) {
         let next = args.get(at + 1).copied();
         let (start, length) = match takes(word, options) {
-            _ if *word == "--" => (next.map(Start::Script), 2),
-            _ if !word.starts_with('-') || *word == "-" => (Some(Start::Script(word)), 1),
-            Some((Takes::Module, Some(name))) => (Some(Start::Module(name)), 1),
-            Some((Takes::Module, None)) => (next.map(Start::Module), 2),
-            Some((Takes::Code, _)) => (next.map(Start::Code), 2),
-            Some((Takes::Value, _)) => {
+            _ if *word == "--" => (next.map(InterpreterStart::Script), 2),
+            _ if !word.starts_with('-') || *word == "-" => {
+                (Some(InterpreterStart::Script(word)), 1)
+            }
+            Some((OptionArgument::Module, Some(name))) => (Some(InterpreterStart::Module(name)), 1),
+            Some((OptionArgument::Module, None)) => (next.map(InterpreterStart::Module), 2),
+            Some((OptionArgument::Code, _)) => (next.map(InterpreterStart::Code), 2),
+            Some((OptionArgument::Value, _)) => {
                 at += 2;
                 continue;
             }
-            Some((Takes::Nothing, _)) | None => {
+            Some((OptionArgument::Nothing, _)) | None => {
                 at += 1;
                 continue;
             }
@@ -112,7 +114,10 @@ pub(super) fn split_args<'a>(
 }
 
 /// What an option takes, and the name of a module that is written without a space: `-mserver`.
-fn takes<'a>(word: &'a str, options: &[(&str, Takes)]) -> Option<(Takes, Option<&'a str>)> {
+fn takes<'a>(
+    word: &'a str,
+    options: &[(&str, OptionArgument)],
+) -> Option<(OptionArgument, Option<&'a str>)> {
     let find = |is_meant: &dyn Fn(&str) -> bool| {
         let found = options.iter().find(|(option, _)| is_meant(option));
         found.map(|(_, takes)| *takes)
@@ -121,9 +126,9 @@ fn takes<'a>(word: &'a str, options: &[(&str, Takes)]) -> Option<(Takes, Option<
         return Some((takes, None));
     }
     if let Some(name) = word.strip_prefix("-m")
-        && find(&|option| option == "-m") == Some(Takes::Module)
+        && find(&|option| option == "-m") == Some(OptionArgument::Module)
     {
-        return Some((Takes::Module, Some(name)));
+        return Some((OptionArgument::Module, Some(name)));
     }
     // Of letters that stand together, only the last can take a word: `-lc`. More than a few are a word, and what
     // stands behind a letter with a value is that: `-Mre`.
@@ -146,11 +151,11 @@ const INTERPRETERS: [Interpreter; 7] = [
     Interpreter {
         names: &["python", "pypy"],
         options: &[
-            ("-c", Takes::Code),
-            ("-m", Takes::Module),
-            ("-W", Takes::Value),
-            ("-X", Takes::Value),
-            ("--check-hash-based-pycs", Takes::Value),
+            ("-c", OptionArgument::Code),
+            ("-m", OptionArgument::Module),
+            ("-W", OptionArgument::Value),
+            ("-X", OptionArgument::Value),
+            ("--check-hash-based-pycs", OptionArgument::Value),
         ],
         suffixes: &[],
         main: &["__main__.py"],
@@ -166,11 +171,11 @@ const INTERPRETERS: [Interpreter; 7] = [
     Interpreter {
         names: &["sh", "bash", "dash", "zsh"],
         options: &[
-            ("-c", Takes::Code),
-            ("-o", Takes::Value),
-            ("-O", Takes::Value),
-            ("--rcfile", Takes::Value),
-            ("--init-file", Takes::Value),
+            ("-c", OptionArgument::Code),
+            ("-o", OptionArgument::Value),
+            ("-O", OptionArgument::Value),
+            ("--rcfile", OptionArgument::Value),
+            ("--init-file", OptionArgument::Value),
         ],
         suffixes: &[],
         main: &[],
@@ -179,15 +184,15 @@ const INTERPRETERS: [Interpreter; 7] = [
     Interpreter {
         names: &["ruby"],
         options: &[
-            ("-e", Takes::Code),
-            ("-r", Takes::Value),
-            ("-I", Takes::Value),
-            ("-C", Takes::Value),
-            ("-F", Takes::Nothing),
-            ("-K", Takes::Nothing),
-            ("-W", Takes::Nothing),
-            ("-i", Takes::Nothing),
-            ("-x", Takes::Nothing),
+            ("-e", OptionArgument::Code),
+            ("-r", OptionArgument::Value),
+            ("-I", OptionArgument::Value),
+            ("-C", OptionArgument::Value),
+            ("-F", OptionArgument::Nothing),
+            ("-K", OptionArgument::Nothing),
+            ("-W", OptionArgument::Nothing),
+            ("-i", OptionArgument::Nothing),
+            ("-x", OptionArgument::Nothing),
         ],
         suffixes: &[],
         main: &[],
@@ -196,16 +201,16 @@ const INTERPRETERS: [Interpreter; 7] = [
     Interpreter {
         names: &["perl"],
         options: &[
-            ("-e", Takes::Code),
-            ("-E", Takes::Code),
-            ("-I", Takes::Value),
-            ("-C", Takes::Nothing),
-            ("-D", Takes::Nothing),
-            ("-F", Takes::Nothing),
-            ("-M", Takes::Nothing),
-            ("-i", Takes::Nothing),
-            ("-m", Takes::Nothing),
-            ("-x", Takes::Nothing),
+            ("-e", OptionArgument::Code),
+            ("-E", OptionArgument::Code),
+            ("-I", OptionArgument::Value),
+            ("-C", OptionArgument::Nothing),
+            ("-D", OptionArgument::Nothing),
+            ("-F", OptionArgument::Nothing),
+            ("-M", OptionArgument::Nothing),
+            ("-i", OptionArgument::Nothing),
+            ("-m", OptionArgument::Nothing),
+            ("-x", OptionArgument::Nothing),
         ],
         suffixes: &[],
         main: &[],
@@ -214,11 +219,11 @@ const INTERPRETERS: [Interpreter; 7] = [
     Interpreter {
         names: &["php"],
         options: &[
-            ("-r", Takes::Code),
-            ("-c", Takes::Value),
-            ("-d", Takes::Value),
-            ("-S", Takes::Value),
-            ("-t", Takes::Value),
+            ("-r", OptionArgument::Code),
+            ("-c", OptionArgument::Value),
+            ("-d", OptionArgument::Value),
+            ("-S", OptionArgument::Value),
+            ("-t", OptionArgument::Value),
         ],
         suffixes: &[],
         main: &["index.php"],
@@ -226,7 +231,7 @@ const INTERPRETERS: [Interpreter; 7] = [
     },
     Interpreter {
         names: &["lua"],
-        options: &[("-e", Takes::Code), ("-l", Takes::Value)],
+        options: &[("-e", OptionArgument::Code), ("-l", OptionArgument::Value)],
         suffixes: &[],
         main: &[],
         is_shell: false,
@@ -234,51 +239,51 @@ const INTERPRETERS: [Interpreter; 7] = [
 ];
 
 /// Options of Node.js that take the next word.
-const NODE_OPTIONS: [(&str, Takes); 12] = [
-    ("-e", Takes::Code),
-    ("--eval", Takes::Code),
-    ("-p", Takes::Code),
-    ("--print", Takes::Code),
-    ("-r", Takes::Value),
-    ("--require", Takes::Value),
-    ("--import", Takes::Value),
-    ("--loader", Takes::Value),
-    ("--experimental-loader", Takes::Value),
-    ("-C", Takes::Value),
-    ("--conditions", Takes::Value),
-    ("--env-file", Takes::Value),
+const NODE_OPTIONS: [(&str, OptionArgument); 12] = [
+    ("-e", OptionArgument::Code),
+    ("--eval", OptionArgument::Code),
+    ("-p", OptionArgument::Code),
+    ("--print", OptionArgument::Code),
+    ("-r", OptionArgument::Value),
+    ("--require", OptionArgument::Value),
+    ("--import", OptionArgument::Value),
+    ("--loader", OptionArgument::Value),
+    ("--experimental-loader", OptionArgument::Value),
+    ("-C", OptionArgument::Value),
+    ("--conditions", OptionArgument::Value),
+    ("--env-file", OptionArgument::Value),
 ];
 
 /// Programs that run packages.
 const LAUNCHERS: [&str; 4] = ["npx", "uvx", "bunx", "pnpx"];
 
 /// Options of launchers that take the next word.
-pub(super) const LAUNCHER_OPTIONS: [(&str, Takes); 25] = [
-    ("-p", Takes::Value),
-    ("--package", Takes::Value),
-    ("--from", Takes::Value),
-    ("-w", Takes::Value),
-    ("--with", Takes::Value),
-    ("--with-editable", Takes::Value),
-    ("--with-requirements", Takes::Value),
-    ("--python", Takes::Value),
-    ("--prefix", Takes::Value),
-    ("--directory", Takes::Value),
-    ("--project", Takes::Value),
-    ("--registry", Takes::Value),
-    ("--index", Takes::Value),
-    ("--index-url", Takes::Value),
-    ("-i", Takes::Value),
-    ("--default-index", Takes::Value),
-    ("--extra-index-url", Takes::Value),
-    ("--prerelease", Takes::Value),
-    ("--resolution", Takes::Value),
-    ("--index-strategy", Takes::Value),
-    ("--exclude-newer", Takes::Value),
-    ("--python-preference", Takes::Value),
-    ("--link-mode", Takes::Value),
-    ("--color", Takes::Value),
-    ("--fork-strategy", Takes::Value),
+pub(super) const LAUNCHER_OPTIONS: [(&str, OptionArgument); 25] = [
+    ("-p", OptionArgument::Value),
+    ("--package", OptionArgument::Value),
+    ("--from", OptionArgument::Value),
+    ("-w", OptionArgument::Value),
+    ("--with", OptionArgument::Value),
+    ("--with-editable", OptionArgument::Value),
+    ("--with-requirements", OptionArgument::Value),
+    ("--python", OptionArgument::Value),
+    ("--prefix", OptionArgument::Value),
+    ("--directory", OptionArgument::Value),
+    ("--project", OptionArgument::Value),
+    ("--registry", OptionArgument::Value),
+    ("--index", OptionArgument::Value),
+    ("--index-url", OptionArgument::Value),
+    ("-i", OptionArgument::Value),
+    ("--default-index", OptionArgument::Value),
+    ("--extra-index-url", OptionArgument::Value),
+    ("--prerelease", OptionArgument::Value),
+    ("--resolution", OptionArgument::Value),
+    ("--index-strategy", OptionArgument::Value),
+    ("--exclude-newer", OptionArgument::Value),
+    ("--python-preference", OptionArgument::Value),
+    ("--link-mode", OptionArgument::Value),
+    ("--color", OptionArgument::Value),
+    ("--fork-strategy", OptionArgument::Value),
 ];
 
 /// Programs that build or run projects.

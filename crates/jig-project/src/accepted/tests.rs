@@ -10,14 +10,14 @@ use super::*;
 
 struct Bench {
     _home: tempfile::TempDir,
-    folder: Folder,
+    folder: AcceptedFolder,
 }
 
 impl Bench {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let state = Utf8Path::from_path(home.path()).unwrap().join("state/jig");
-        let folder = Folder::new(&state, Utf8Path::new("/home/me/project"));
+        let folder = AcceptedFolder::new(&state, Utf8Path::new("/home/me/project"));
         Self {
             _home: home,
             folder,
@@ -124,8 +124,8 @@ fn a_huge_file_is_absent() {
 #[test]
 fn each_workspace_has_its_own() {
     let state = Utf8Path::new("/state");
-    let one = Folder::new(state, Utf8Path::new("/home/me/one"));
-    let two = Folder::new(state, Utf8Path::new("/home/me/two"));
+    let one = AcceptedFolder::new(state, Utf8Path::new("/home/me/one"));
+    let two = AcceptedFolder::new(state, Utf8Path::new("/home/me/two"));
     assert_ne!(one.path, two.path);
     assert!(one.path.starts_with("/state/servers"));
 }

@@ -6,24 +6,24 @@ use serde_json::{Value as Json, json};
 
 /// All that was measured.
 #[derive(Debug)]
-pub struct Figures {
+pub struct BenchFigures {
     /// From bytes to machine code.
-    pub cold: Spread,
+    pub cold: BenchSpread,
     /// From machine code on the disk.
-    pub disk: Spread,
+    pub disk: BenchSpread,
     /// The first call after that.
     pub first: Duration,
     /// All other calls.
-    pub calls: Spread,
+    pub calls: BenchSpread,
     /// Making an instance, which is part of every call.
-    pub instantiate: Spread,
+    pub instantiate: BenchSpread,
     /// The bytes that an instance begins with.
     pub memory: u64,
     /// How far the calls of different parts of the run differ, as a share of their median.
     pub noise: f64,
 }
 
-impl Figures {
+impl BenchFigures {
     /// As `jig wasm bench --json` has it.
     pub fn to_json(&self) -> Json {
         json!({
@@ -40,7 +40,7 @@ impl Figures {
 
 /// What many times come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spread {
+pub struct BenchSpread {
     /// How many.
     pub count: usize,
     /// The shortest.
@@ -51,7 +51,7 @@ pub struct Spread {
     pub p99: Duration,
 }
 
-impl Spread {
+impl BenchSpread {
     /// Of no times, all zero.
     pub fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
@@ -86,9 +86,9 @@ pub(super) fn noise(times: &[Duration]) -> f64 {
     }
     let medians = times.chunks_exact(times.len() / PARTS);
     let medians: Vec<Duration> = medians
-        .map(|part| Spread::of(part.to_vec()).median)
+        .map(|part| BenchSpread::of(part.to_vec()).median)
         .collect();
-    let all = Spread::of(times.to_vec()).median.as_secs_f64();
+    let all = BenchSpread::of(times.to_vec()).median.as_secs_f64();
     let (Some(least), Some(most)) = (medians.iter().min(), medians.iter().max()) else {
         return 0.0;
     };

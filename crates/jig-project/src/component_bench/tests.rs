@@ -11,7 +11,7 @@ fn micros(times: &[u64]) -> Vec<Duration> {
 #[test]
 fn a_spread_has_the_middle_and_the_end() {
     let check = |times: &[u64], expected: [u64; 3]| {
-        let spread = Spread::of(micros(times));
+        let spread = BenchSpread::of(micros(times));
         let found = [spread.least, spread.median, spread.p99];
         assert_eq!(found, expected.map(Duration::from_micros), "{times:?}");
         assert_eq!(spread.count, times.len());
@@ -54,12 +54,12 @@ fn arguments_have_their_types() {
         "names": { "type": "array" },
         "count": { "type": "integer" },
     } });
-    let described = Description {
+    let described = ComponentTool {
         name: "one".to_owned(),
         description: String::new(),
         parameters: schema.as_object().cloned().unwrap(),
     };
-    let check = |pairs: &[&str], description: Option<&Description>, expected: Json| {
+    let check = |pairs: &[&str], description: Option<&ComponentTool>, expected: Json| {
         let pairs: Vec<String> = pairs.iter().map(ToString::to_string).collect();
         let found = arguments(&pairs, description).unwrap();
         assert_eq!(Json::Object(found), expected, "{pairs:?}");

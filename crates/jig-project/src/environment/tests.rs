@@ -1,8 +1,8 @@
 use super::*;
 
-fn environment(variables: &[(&str, &str)]) -> Environment {
+fn environment(variables: &[(&str, &str)]) -> CommandEnvironment {
     let variables = variables.iter();
-    Environment(
+    CommandEnvironment(
         variables
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect(),
@@ -12,7 +12,7 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
 /// What a station loads for a client is what the client itself would load.
 #[test]
 fn sources_are_those_of_the_process() {
-    let own = Environment::of_this_process().sources("/ws".into());
+    let own = CommandEnvironment::of_this_process().sources("/ws".into());
     let expected = Sources::from_environment("/ws");
     assert_eq!(own.home, expected.home);
     assert_eq!(own.user_config, expected.user_config);

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Answers, Changes, Found};
+use super::{Answers, Changes, DetectedLanguage};
 use crate::hosts;
 
 /// The file for a folder with these projects in it.
-pub fn page(found: &[Found], answers: &Answers) -> String {
+pub fn page(found: &[DetectedLanguage], answers: &Answers) -> String {
     let mut page = HEAD.to_owned();
     page.push_str(&changes(answers.changes));
     for (name, project) in names(found) {
@@ -20,7 +20,7 @@ pub fn page(found: &[Found], answers: &Answers) -> String {
 }
 
 /// The tools that run tests, with their names.
-pub fn names(found: &[Found]) -> Vec<(String, &Found)> {
+pub fn names(found: &[DetectedLanguage]) -> Vec<(String, &DetectedLanguage)> {
     let is_one = found.len() == 1;
     let named = found.iter().map(|project| match is_one {
         true => ("test".to_owned(), project),
@@ -57,7 +57,7 @@ fn changes(changes: Changes) -> String {
     )
 }
 
-fn tests(name: &str, project: &Found, answers: &Answers) -> String {
+fn tests(name: &str, project: &DetectedLanguage, answers: &Answers) -> String {
     let line = project.tests.join(" ");
     let command = match project.prints_errors() {
         true => format!(

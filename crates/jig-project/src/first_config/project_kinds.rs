@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 /// A language with a toolchain that jig knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProjectLanguage {
     /// `Cargo.toml`.
     Rust,
     /// `package.json`.
@@ -23,23 +23,23 @@ pub enum Kind {
 
 /// What was found of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedLanguage {
     /// Which.
-    pub kind: Kind,
+    pub kind: ProjectLanguage,
     /// The file that told.
     pub file: &'static str,
     /// What runs the tests.
     pub tests: Vec<&'static str>,
 }
 
-impl Found {
+impl DetectedLanguage {
     /// Whether what the tests print goes to standard error, which is no part of a tool's result.
     pub fn prints_errors(&self) -> bool {
         self.tests.last() == Some(&"unittest")
     }
 }
 
-impl Kind {
+impl ProjectLanguage {
     const ALL: [Self; 4] = [Self::Rust, Self::Node, Self::Python, Self::Go];
 
     /// The preset, which is also what people call it.
@@ -112,12 +112,12 @@ impl Kind {
 }
 
 /// The kinds of project in a folder.
-pub fn find(root: &Utf8Path) -> Vec<Found> {
-    let kinds = Kind::ALL.into_iter();
+pub fn find(root: &Utf8Path) -> Vec<DetectedLanguage> {
+    let kinds = ProjectLanguage::ALL.into_iter();
     let found = kinds.filter_map(|kind| {
         let files = kind.files().iter();
         let file = files.copied().find(|file| root.join(file).is_file())?;
-        Some(Found {
+        Some(DetectedLanguage {
             kind,
             file,
             tests: kind.tests(root),

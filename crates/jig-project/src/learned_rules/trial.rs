@@ -1,4 +1,4 @@
-//! [`Trial`]: runs of a command that are watched to their end.
+//! [`SuggestTrial`]: runs of a command that are watched to their end.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use camino::Utf8PathBuf;
-use jig_broker::{CancelToken, ProgramError};
-use jig_engine::{CommandError, CommandLog, Rehearsal, Run};
+use jig_broker::{CancelToken, ProgramStartError};
+use jig_engine::{CommandError, CommandLog, ObservedRun, Rehearsal};
 use jig_proto::hint;
 use jig_sandbox::{Child, Exit, Profile, SpawnError, Stdio};
 
@@ -18,7 +18,7 @@ use crate::audit_log::outcome;
 use crate::remark::{remark, time};
 
 /// How a command is run.
-pub struct Trial {
+pub struct SuggestTrial {
     /// Cancelled to end it.
     pub cancel: CancelToken,
     /// Its arguments.
@@ -33,11 +33,11 @@ pub struct Trial {
 
 /// How a run ended, and what came of it.
 #[derive(Debug)]
-pub struct Ended {
+pub struct TrialEnd {
     /// Its end.
     pub exit: Exit,
     /// What was seen.
-    pub run: Run,
+    pub run: ObservedRun,
     /// The end of what it printed, where that was not shown.
     pub tail: String,
     /// Whether somebody pressed ctrl-C.
@@ -45,11 +45,11 @@ pub struct Ended {
 }
 
 /// A run, or why the sandbox could not hold its rules.
-pub type Held = Result<Ended, anyhow::Error>;
+pub type TrialOutcome = Result<TrialEnd, anyhow::Error>;
 
-impl Trial {
+impl SuggestTrial {
     /// Runs it with its output where our remarks go.
-    pub fn watched(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
+    pub fn watched(&self, rehearsal: Rehearsal) -> anyhow::Result<TrialOutcome> {
         let ours = || io::stderr().as_fd().try_clone_to_owned().map(Stdio::Given);
         let failed = "cannot hand over a standard stream";
         let (stdout, stderr) = (ours().context(failed)?, ours().context(failed)?);
@@ -57,7 +57,7 @@ impl Trial {
     }
 
     /// Runs it silently, and keeps the end of what it printed.
-    pub fn confined(&self, rehearsal: Rehearsal) -> anyhow::Result<Held> {
+    pub fn confined(&self, rehearsal: Rehearsal) -> anyhow::Result<TrialOutcome> {
         let (reader, writer) = io::pipe().context("cannot make a pipe")?;
         let other = writer.try_clone().context("cannot make a pipe")?;
         let (stdout, stderr) = (Stdio::Given(writer.into()), Stdio::Given(other.into()));
@@ -72,7 +72,12 @@ impl Trial {
         })
     }
 
-    fn run(&self, rehearsal: Rehearsal, stdout: Stdio, stderr: Stdio) -> anyhow::Result<Held> {
+    fn run(
+        &self,
+        rehearsal: Rehearsal,
+        stdout: Stdio,
+        stderr: Stdio,
+    ) -> anyhow::Result<TrialOutcome> {
         let prepared = &rehearsal.prepared;
         let root = prepared.root.clone();
         let profile = Arc::clone(&prepared.confined.profile);
@@ -93,7 +98,7 @@ impl Trial {
         );
         let running = match started {
             Ok(running) => running,
-            Err(CommandError::Start(ProgramError::Spawn(SpawnError::Confinement {
+            Err(CommandError::Start(ProgramStartError::Spawn(SpawnError::Confinement {
                 reason,
                 ..
             }))) => return Ok(Err(not_held(&reason))),
@@ -104,7 +109,7 @@ impl Trial {
             return Err(anyhow!(hint).context(format!("the command cannot be watched: {why}")));
         }
         let (exit, interrupted) = self.wait(running.program().child())?;
-        Ok(Ok(Ended {
+        Ok(Ok(TrialEnd {
             exit,
             run: running.end(outcome(exit), exit)?,
             tail: String::new(),

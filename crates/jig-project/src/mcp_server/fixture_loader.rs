@@ -11,12 +11,12 @@ use jig_engine::Engine;
 use jig_mcp::{Loader, fixtures};
 
 use super::project_loader::mark;
-use crate::{Environment, engines, locate, remark};
+use crate::{CommandEnvironment, engines, locate, remark};
 
 /// The configuration of the fixtures, with one part that a tool can change.
 pub struct FixtureLoader {
     root: Utf8PathBuf,
-    env: Environment,
+    env: CommandEnvironment,
 }
 
 impl FixtureLoader {
@@ -38,7 +38,7 @@ impl FixtureLoader {
         }
         Ok(Self {
             root,
-            env: Environment::of_this_process(),
+            env: CommandEnvironment::of_this_process(),
         })
     }
 

@@ -11,13 +11,13 @@ use jig_mcp::{Loader, Servers};
 use jig_runtime::{HandleLimits, Handles};
 
 use crate::leftovers::JOURNAL;
-use crate::{Environment, Project, Selection, accepted, audit_log, engines, remark};
+use crate::{CommandEnvironment, Project, Selection, accepted, audit_log, engines, remark};
 
 /// The configuration of a workspace on disk.
 pub struct ProjectLoader {
     root: Utf8PathBuf,
     selection: Selection,
-    env: Environment,
+    env: CommandEnvironment,
     /// One log, whatever the configuration is.
     audit: Arc<dyn AuditSink>,
     /// The MCP servers behind this one.
@@ -32,7 +32,11 @@ impl ProjectLoader {
     /// # Errors
     ///
     /// If the log cannot be written, and has to be.
-    pub fn new(project: Project, selection: Selection, env: Environment) -> anyhow::Result<Self> {
+    pub fn new(
+        project: Project,
+        selection: Selection,
+        env: CommandEnvironment,
+    ) -> anyhow::Result<Self> {
         let audit = audit_log::sink(&project.root, &env, &project.config().log)?;
         let tell = |text: &str| remark(&format!("jig: {text}"));
         let servers = Servers::new(accepted::of(&project.root, &env), Arc::new(tell));

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_mcp::Tokens;
+use jig_mcp::CallerTokens;
 use jig_proto::hint;
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::process::geteuid;
@@ -24,20 +24,22 @@ pub enum TokenSource {
 }
 
 /// The tokens of the file, else of the variable, else one that is made.
-pub fn find(file: Option<&Utf8Path>) -> anyhow::Result<(Tokens, TokenSource)> {
+pub fn find(file: Option<&Utf8Path>) -> anyhow::Result<(CallerTokens, TokenSource)> {
     if let Some(file) = file {
-        let tokens = Tokens::parse(&read(file)?).with_context(|| format!("cannot use `{file}`"))?;
+        let tokens =
+            CallerTokens::parse(&read(file)?).with_context(|| format!("cannot use `{file}`"))?;
         return Ok((tokens, TokenSource::File(file.to_owned())));
     }
     match std::env::var(VARIABLE) {
         Ok(token) => {
-            let tokens = Tokens::parse(&token).with_context(|| format!("cannot use {VARIABLE}"))?;
+            let tokens =
+                CallerTokens::parse(&token).with_context(|| format!("cannot use {VARIABLE}"))?;
             Ok((tokens, TokenSource::Variable))
         }
         Err(std::env::VarError::NotUnicode(_)) => bail!("{VARIABLE} holds no text"),
         Err(std::env::VarError::NotPresent) => {
             let token = make().context("there is no randomness for a token")?;
-            Ok((Tokens::parse(&token)?, TokenSource::Made(token)))
+            Ok((CallerTokens::parse(&token)?, TokenSource::Made(token)))
         }
     }
 }

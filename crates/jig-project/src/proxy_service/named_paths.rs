@@ -1,4 +1,4 @@
-//! [`Allowed`]: the paths of `-i` and `-o`, as a policy for the whole disk.
+//! [`AllowedPaths`]: the paths of `-i` and `-o`, as a policy for the whole disk.
 //!
 //! Each is looked up once, when jig starts, and the rule is on what was found there. Whoever changes a link
 //! later changes nothing about that.
@@ -8,32 +8,32 @@ use std::io;
 use anyhow::{Context as _, anyhow};
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_policy::{
-    Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Lookup, Origin, Policy,
-    Workspace,
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Lookup,
+    Policy, RuleOrigin, Workspace,
 };
 use jig_proto::{Hint, ProjectPath, hint};
-use jig_runtime::fsproxy::Names;
+use jig_runtime::fsproxy::ClientPaths;
 
 use crate::{locate, shell_word};
 
 /// What was named, each path with where it really lies.
 #[derive(Debug, Default)]
-pub(super) struct Allowed {
-    paths: Vec<Named>,
+pub(super) struct AllowedPaths {
+    paths: Vec<AllowedPath>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Named {
+struct AllowedPath {
     /// The option and the path, as they were written.
     origin: String,
     /// Absolute, as it was written.
     spelled: Utf8PathBuf,
     /// Absolute, without links.
     real: Utf8PathBuf,
-    gives: Capabilities,
+    gives: FileCapabilities,
 }
 
-impl Allowed {
+impl AllowedPaths {
     /// Looks the paths up. `current` is where relative ones begin.
     pub(super) fn find(
         input: &[Utf8PathBuf],
@@ -53,7 +53,7 @@ impl Allowed {
                     hint,
                 )
             })?;
-            paths.push(Named {
+            paths.push(AllowedPath {
                 origin: format!("-i {path}"),
                 spelled,
                 real,
@@ -63,7 +63,7 @@ impl Allowed {
         for path in output {
             let spelled = current.join(path);
             let real = target(&spelled, path)?;
-            paths.push(Named {
+            paths.push(AllowedPath {
                 origin: format!("-o {path}"),
                 spelled,
                 real,
@@ -74,8 +74,8 @@ impl Allowed {
     }
 
     /// How clients may spell the paths, with relative ones that begin at `current`.
-    pub(super) fn names(&self, current: &Utf8Path) -> anyhow::Result<Names> {
-        let mut names = Names::new("/", on_disk(current)?);
+    pub(super) fn names(&self, current: &Utf8Path) -> anyhow::Result<ClientPaths> {
+        let mut names = ClientPaths::new("/", on_disk(current)?);
         for named in &self.paths {
             if named.spelled != named.real {
                 names = names.with_alias(named.spelled.clone(), on_disk(&named.real)?);
@@ -101,9 +101,9 @@ impl Allowed {
                 guards.protect(path.as_str(), kept.level, &kept.what);
             }
         }
-        let access = Access {
+        let access = DeclaredAccess {
             fs: self.rules(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let policy = Policy::compile(&access, DefaultAccess::NOTHING, &guards, disk);
         policy.map_err(|errors| anyhow!("{errors}"))
@@ -111,24 +111,25 @@ impl Allowed {
 
     /// One rule for each path. What lies in one that was named lies in all above it that were: a deeper
     /// rule, which decides alone, must not take away what they give.
-    fn rules(&self) -> Vec<FsRule> {
+    fn rules(&self) -> Vec<DeclaredFsRule> {
         let mut rules = Vec::new();
         if self.paths.iter().any(|named| named.real == "/") {
             // "Everything" does not mean the memory and the variables of running programs, least of all ours.
-            rules.extend(MACHINE.map(|path| FsRule {
+            rules.extend(MACHINE.map(|path| DeclaredFsRule {
                 path: path.to_owned(),
-                capabilities: Capabilities::NONE,
-                origin: Origin::named("jig proxy"),
+                capabilities: FileCapabilities::NONE,
+                origin: RuleOrigin::named("jig proxy"),
             }));
         }
         for named in &self.paths {
-            let around = |other: &&Named| named.real.starts_with(&other.real);
+            let around = |other: &&AllowedPath| named.real.starts_with(&other.real);
             let given = self.paths.iter().filter(around);
             let path = named.real.as_str().trim_start_matches('/');
-            rules.push(FsRule {
+            rules.push(DeclaredFsRule {
                 path: if path.is_empty() { "." } else { path }.to_owned(),
-                capabilities: given.fold(Capabilities::NONE, |all, other| all.with(other.gives)),
-                origin: Origin::named(named.origin.as_str()),
+                capabilities: given
+                    .fold(FileCapabilities::NONE, |all, other| all.with(other.gives)),
+                origin: RuleOrigin::named(named.origin.as_str()),
             });
         }
         rules
@@ -178,9 +179,9 @@ fn on_disk(path: &Utf8Path) -> anyhow::Result<ProjectPath> {
 /// The whole disk, as a workspace.
 pub(super) const DISK: &str = "/";
 
-const READ: Capabilities = Capabilities::just(Capability::Read);
-const WRITE: Capabilities =
-    Capabilities::just(Capability::Create).with(Capabilities::just(Capability::Update));
+const READ: FileCapabilities = FileCapabilities::just(Capability::Read);
+const WRITE: FileCapabilities =
+    FileCapabilities::just(Capability::Create).with(FileCapabilities::just(Capability::Update));
 
 /// Where no files of people lie.
 const MACHINE: [&str; 3] = ["proc", "sys", "dev"];

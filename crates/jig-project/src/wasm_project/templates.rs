@@ -3,7 +3,7 @@
 //! Each template is a project that works as it is, named `my-tool`; only the name is replaced.
 
 /// A project.
-pub struct Template {
+pub struct ProjectTemplate {
     /// The language, as people write it.
     pub language: &'static str,
     /// Where each file goes, and what is in it.
@@ -17,7 +17,7 @@ pub struct Template {
 }
 
 /// One in Rust.
-pub const RUST: Template = Template {
+pub const RUST: ProjectTemplate = ProjectTemplate {
     language: "Rust",
     files: &[
         (
@@ -54,7 +54,7 @@ pub const RUST: Template = Template {
 };
 
 /// One in Python.
-pub const PYTHON: Template = Template {
+pub const PYTHON: ProjectTemplate = ProjectTemplate {
     language: "Python",
     files: &[
         (
@@ -89,7 +89,7 @@ pub const PYTHON: Template = Template {
 };
 
 /// One in JavaScript.
-pub const JS: Template = Template {
+pub const JS: ProjectTemplate = ProjectTemplate {
     language: "JavaScript",
     files: &[
         (

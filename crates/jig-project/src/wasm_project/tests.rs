@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn names_are_taken_or_another_is_suggested() {
     let check = |text: &str, expected: Result<&str, Option<&str>>| {
-        let name = Name::parse(text);
+        let name = ProjectName::parse(text);
         match expected {
             Ok(kebab) => assert_eq!(name.unwrap().kebab(), kebab, "{text}"),
             Err(other) => {
@@ -12,7 +12,7 @@ fn names_are_taken_or_another_is_suggested() {
                 assert_eq!(suggested.as_deref(), other, "{text}");
                 // What is suggested must be taken.
                 if let Some(other) = other {
-                    assert!(Name::parse(other).is_ok(), "{other}");
+                    assert!(ProjectName::parse(other).is_ok(), "{other}");
                 }
             }
         }
@@ -40,7 +40,7 @@ fn names_are_taken_or_another_is_suggested() {
 
 #[test]
 fn a_name_takes_the_place_of_the_templates_own() {
-    let name = Name::parse("word-count").unwrap();
+    let name = ProjectName::parse("word-count").unwrap();
     assert_eq!(
         name.put_into("my-tool my_tool tools"),
         "word-count word_count tools"
@@ -50,7 +50,7 @@ fn a_name_takes_the_place_of_the_templates_own() {
 /// Every template is whole: the name of none is left over, and what is printed names files that are there.
 #[test]
 fn templates_are_whole() {
-    let name = Name::parse("word-count").unwrap();
+    let name = ProjectName::parse("word-count").unwrap();
     for template in [&RUST, &PYTHON, &JS] {
         let paths: Vec<&str> = template.files.iter().map(|(path, _)| *path).collect();
         for (path, text) in template.files {

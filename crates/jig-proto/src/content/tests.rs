@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
 use super::{Block, Content, Text};
-use crate::{Question, Read, Resource};
+use crate::{Question, Resource, WithWarnings};
 
-fn read(value: Value) -> Read<Content> {
+fn read(value: Value) -> WithWarnings<Content> {
     Content::read(value).unwrap()
 }
 

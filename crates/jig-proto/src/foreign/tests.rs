@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::json::{self, Limits};
+use crate::json::{self, JsonLimits};
 use crate::{Block, Content, ToolError};
 
 fn read(result: Value) -> Content {
@@ -203,7 +203,7 @@ fn every_text_is_visited_and_no_binary_data() {
 /// What a server may send is read within the limits of a message, or not at all; the rest must not panic.
 #[test]
 fn odd_json_does_no_harm() {
-    let read = |text: &str| json::value(text.as_bytes(), &Limits::MESSAGE);
+    let read = |text: &str| json::value(text.as_bytes(), &JsonLimits::MESSAGE);
     let deep = format!(
         "{{\"structuredContent\": {}{}}}",
         "[".repeat(60),

@@ -1,11 +1,11 @@
-//! [`Bytes`]: what has arrived of a stream and is not used yet.
+//! [`StreamBuffer`]: what has arrived of a stream and is not used yet.
 
 /// Memory that a stream is read into and taken from again.
 ///
 /// It grows with what arrives, never with what is announced: a peer that promises much and sends
 /// nothing costs nothing.
 #[derive(Debug, Default)]
-pub(super) struct Bytes {
+pub(super) struct StreamBuffer {
     /// All of it can be read into; what has arrived and is not used lies in `start..end`.
     memory: Vec<u8>,
     start: usize,
@@ -14,7 +14,7 @@ pub(super) struct Bytes {
     is_behind: bool,
 }
 
-impl Bytes {
+impl StreamBuffer {
     /// Room for more, never empty.
     ///
     /// The memory doubles when it is full, but to no more than `most` bytes as long as fewer than that

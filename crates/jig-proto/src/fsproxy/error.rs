@@ -4,16 +4,16 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text::Text;
+use crate::text::WireText;
 
 /// What kind of error it is, for programs.
 ///
 /// Exhaustive: this is the protocol's set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Code {
+pub enum ProxyErrorCode {
     /// `E_ARG`: a parameter is missing or invalid.
     Arg,
-    /// `E_NOENT`: there is nothing at the path. Never said of a handle, see [`Code::Closed`].
+    /// `E_NOENT`: there is nothing at the path. Never said of a handle, see [`ProxyErrorCode::Closed`].
     NoEnt,
     /// `E_PERM`: a rule, or the mode of the handle, does not allow it.
     Perm,
@@ -27,28 +27,28 @@ pub enum Code {
     Range,
 }
 
-impl Code {
+impl ProxyErrorCode {
     /// All codes, in the order of the protocol's table.
-    pub const ALL: [Code; 7] = [
-        Code::Arg,
-        Code::NoEnt,
-        Code::Perm,
-        Code::Io,
-        Code::Closed,
-        Code::Unsupported,
-        Code::Range,
+    pub const ALL: [ProxyErrorCode; 7] = [
+        ProxyErrorCode::Arg,
+        ProxyErrorCode::NoEnt,
+        ProxyErrorCode::Perm,
+        ProxyErrorCode::Io,
+        ProxyErrorCode::Closed,
+        ProxyErrorCode::Unsupported,
+        ProxyErrorCode::Range,
     ];
 
     /// The code as it is written, such as `E_ARG`.
     pub fn name(self) -> &'static str {
         match self {
-            Code::Arg => "E_ARG",
-            Code::NoEnt => "E_NOENT",
-            Code::Perm => "E_PERM",
-            Code::Io => "E_IO",
-            Code::Closed => "E_CLOSED",
-            Code::Unsupported => "E_UNSUPPORTED",
-            Code::Range => "E_RANGE",
+            ProxyErrorCode::Arg => "E_ARG",
+            ProxyErrorCode::NoEnt => "E_NOENT",
+            ProxyErrorCode::Perm => "E_PERM",
+            ProxyErrorCode::Io => "E_IO",
+            ProxyErrorCode::Closed => "E_CLOSED",
+            ProxyErrorCode::Unsupported => "E_UNSUPPORTED",
+            ProxyErrorCode::Range => "E_RANGE",
         }
     }
 
@@ -58,25 +58,25 @@ impl Code {
     }
 }
 
-/// As [`Code::name`].
-impl fmt::Display for Code {
+/// As [`ProxyErrorCode::name`].
+impl fmt::Display for ProxyErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// As [`Code::name`].
-impl Serialize for Code {
+/// As [`ProxyErrorCode::name`].
+impl Serialize for ProxyErrorCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }
 }
 
 /// A code that is new to us is `E_IO`: it failed, and the message says why.
-impl<'de> Deserialize<'de> for Code {
+impl<'de> Deserialize<'de> for ProxyErrorCode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(name) = Text::deserialize(deserializer)?;
-        Ok(Self::parse(&name).unwrap_or(Code::Io))
+        let WireText(name) = WireText::deserialize(deserializer)?;
+        Ok(Self::parse(&name).unwrap_or(ProxyErrorCode::Io))
     }
 }
 
@@ -88,14 +88,14 @@ impl<'de> Deserialize<'de> for Code {
 #[error("{code}: {message}")]
 pub struct ProxyError {
     /// What kind of error it is.
-    pub code: Code,
+    pub code: ProxyErrorCode,
     /// What is wrong, in one line.
     pub message: String,
 }
 
 impl ProxyError {
     /// An error of this kind.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: ProxyErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -104,37 +104,40 @@ impl ProxyError {
 
     /// `E_ARG`.
     pub fn arg(message: impl Into<String>) -> Self {
-        Self::new(Code::Arg, message)
+        Self::new(ProxyErrorCode::Arg, message)
     }
 
     /// `E_NOENT`.
     pub fn no_ent(message: impl Into<String>) -> Self {
-        Self::new(Code::NoEnt, message)
+        Self::new(ProxyErrorCode::NoEnt, message)
     }
 
     /// `E_PERM`.
     pub fn perm(message: impl Into<String>) -> Self {
-        Self::new(Code::Perm, message)
+        Self::new(ProxyErrorCode::Perm, message)
     }
 
     /// `E_IO`.
     pub fn io(message: impl Into<String>) -> Self {
-        Self::new(Code::Io, message)
+        Self::new(ProxyErrorCode::Io, message)
     }
 
     /// `E_CLOSED`: the client has no open handle of this number.
     pub fn closed(handle: u64) -> Self {
-        Self::new(Code::Closed, format!("handle {handle} is not open"))
+        Self::new(
+            ProxyErrorCode::Closed,
+            format!("handle {handle} is not open"),
+        )
     }
 
     /// `E_UNSUPPORTED`.
     pub fn unsupported(message: impl Into<String>) -> Self {
-        Self::new(Code::Unsupported, message)
+        Self::new(ProxyErrorCode::Unsupported, message)
     }
 
     /// `E_RANGE`.
     pub fn range(message: impl Into<String>) -> Self {
-        Self::new(Code::Range, message)
+        Self::new(ProxyErrorCode::Range, message)
     }
 }
 

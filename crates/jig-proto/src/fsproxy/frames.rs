@@ -1,6 +1,6 @@
 //! [`FrameBuffer`]: bytes as they arrive become frames.
 
-use crate::fsproxy::bytes::Bytes;
+use crate::fsproxy::bytes::StreamBuffer;
 
 /// Cuts a stream into frames.
 ///
@@ -10,7 +10,7 @@ use crate::fsproxy::bytes::Bytes;
 /// anything of that frame is kept.
 #[derive(Debug)]
 pub struct FrameBuffer {
-    bytes: Bytes,
+    bytes: StreamBuffer,
     max: usize,
 }
 
@@ -29,7 +29,7 @@ impl FrameBuffer {
     /// A buffer for frames of at most `max` bytes, such as [`MAX_FRAME`](super::MAX_FRAME).
     pub fn new(max: usize) -> Self {
         Self {
-            bytes: Bytes::default(),
+            bytes: StreamBuffer::default(),
             max,
         }
     }

@@ -4,7 +4,7 @@
 //! as they announce. An answer is `OK …` or `ERROR …` on one line, where `READ` and `LLM_CHAT` have
 //! bytes behind it. There are no ids: answers come in the order of the requests.
 //!
-//! [`CommandBuffer`] makes [`Command`]s of a stream; the `write_` functions make the answers. New
+//! [`CommandBuffer`] makes [`LegacyCommand`]s of a stream; the `write_` functions make the answers. New
 //! clients should speak frames, see [`fsproxy`](super).
 //!
 //! ```
@@ -26,8 +26,8 @@ mod mode;
 mod write;
 
 pub use buffer::CommandBuffer;
-pub use command::{Command, Refused};
-pub use mode::Mode;
+pub use command::{LegacyCommand, LegacyRefusal};
+pub use mode::LegacyOpenMode;
 pub use write::{write_chat, write_command, write_error, write_ok, write_payload};
 
 /// The longest line of a command, without its end. It holds the longest path that is opened and

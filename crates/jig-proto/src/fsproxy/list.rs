@@ -1,4 +1,4 @@
-//! [`List`]: the names in a directory. It is an addition of jig to the protocol: a server without it answers
+//! [`ListParams`]: the names in a directory. It is an addition of jig to the protocol: a server without it answers
 //! `E_UNSUPPORTED`, as it does for every operation that it does not know.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use crate::text::objects;
 
 /// The params of `list`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct List<'a> {
+pub struct ListParams<'a> {
     /// The directory, as the client wrote it; never empty.
     pub path: Cow<'a, str>,
     /// The last name of the answer before, to go on after it.
@@ -18,7 +18,7 @@ pub struct List<'a> {
 
 /// The result of `list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListReply {
+pub struct ProxyListReply {
     /// What is in the directory, by name.
     #[serde(deserialize_with = "objects")]
     pub entries: Vec<ListedEntry>,

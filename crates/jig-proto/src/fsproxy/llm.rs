@@ -17,7 +17,7 @@ pub struct LlmCmd {
     pub prompt: Option<String>,
     /// A conversation so far.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "objects")]
-    pub messages: Vec<Message>,
+    pub messages: Vec<LlmMessage>,
     /// Input as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
@@ -61,16 +61,16 @@ fn is_false(flag: &bool) -> bool {
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct LlmMessage {
     /// Who says it.
-    pub role: Role,
+    pub role: LlmRole,
     /// What is said.
     pub content: String,
 }
 
-impl Message {
+impl LlmMessage {
     /// A message.
-    pub fn new(role: Role, content: impl Into<String>) -> Self {
+    pub fn new(role: LlmRole, content: impl Into<String>) -> Self {
         Self {
             role,
             content: content.into(),
@@ -83,7 +83,7 @@ impl Message {
 /// Exhaustive: these are the ones that the protocol has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum LlmRole {
     /// `system`: what holds for the whole conversation.
     System,
     /// `user`: whoever asks.
@@ -92,19 +92,19 @@ pub enum Role {
     Assistant,
 }
 
-impl Role {
+impl LlmRole {
     /// The role as it is written: `system`, `user` or `assistant`.
     pub fn name(self) -> &'static str {
         match self {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
+            LlmRole::System => "system",
+            LlmRole::User => "user",
+            LlmRole::Assistant => "assistant",
         }
     }
 }
 
-/// As [`Role::name`].
-impl fmt::Display for Role {
+/// As [`LlmRole::name`].
+impl fmt::Display for LlmRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -1,13 +1,13 @@
-//! [`Mode`]: how a file is opened, and [`Opening`]: what that means.
+//! [`OpenMode`]: how a file is opened, and [`OpenEffects`]: what that means.
 
 use std::fmt;
 
 /// How a file is opened.
 ///
 /// Exhaustive: these are the protocol's four. Older clients have their own, see
-/// [`legacy::Mode`](super::legacy::Mode).
+/// [`legacy::OpenMode`](super::legacy::OpenMode).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum OpenMode {
     /// `r`: read what exists.
     Read,
     /// `w`: write from the beginning; the file is created, or emptied.
@@ -18,17 +18,22 @@ pub enum Mode {
     ReadWrite,
 }
 
-impl Mode {
+impl OpenMode {
     /// All modes.
-    pub const ALL: [Mode; 4] = [Mode::Read, Mode::Write, Mode::Append, Mode::ReadWrite];
+    pub const ALL: [OpenMode; 4] = [
+        OpenMode::Read,
+        OpenMode::Write,
+        OpenMode::Append,
+        OpenMode::ReadWrite,
+    ];
 
     /// The mode as it is written: `r`, `w`, `a` or `rw`.
     pub fn text(self) -> &'static str {
         match self {
-            Mode::Read => "r",
-            Mode::Write => "w",
-            Mode::Append => "a",
-            Mode::ReadWrite => "rw",
+            OpenMode::Read => "r",
+            OpenMode::Write => "w",
+            OpenMode::Append => "a",
+            OpenMode::ReadWrite => "rw",
         }
     }
 
@@ -38,8 +43,8 @@ impl Mode {
     }
 }
 
-/// As [`Mode::text`].
-impl fmt::Display for Mode {
+/// As [`OpenMode::text`].
+impl fmt::Display for OpenMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
@@ -47,7 +52,7 @@ impl fmt::Display for Mode {
 
 /// What an open does, for both variants of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Opening {
+pub struct OpenEffects {
     /// The handle can be read.
     pub read: bool,
     /// The handle can be written.
@@ -60,8 +65,8 @@ pub struct Opening {
     pub truncate: bool,
 }
 
-impl From<Mode> for Opening {
-    fn from(mode: Mode) -> Self {
+impl From<OpenMode> for OpenEffects {
+    fn from(mode: OpenMode) -> Self {
         let reads = Self {
             read: true,
             ..Self::default()
@@ -72,16 +77,16 @@ impl From<Mode> for Opening {
             ..Self::default()
         };
         match mode {
-            Mode::Read => reads,
-            Mode::Write => Self {
+            OpenMode::Read => reads,
+            OpenMode::Write => Self {
                 truncate: true,
                 ..writes
             },
-            Mode::Append => Self {
+            OpenMode::Append => Self {
                 append: true,
                 ..writes
             },
-            Mode::ReadWrite => Self {
+            OpenMode::ReadWrite => Self {
                 read: true,
                 ..writes
             },

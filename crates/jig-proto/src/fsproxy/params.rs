@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::fsproxy::ProxyError;
-use crate::text::{Object, Text, sentence};
+use crate::text::{WireObject, WireText, sentence};
 
 /// A member that was there, with nothing built of what it holds; `null` is different from nothing.
 pub(super) fn present<'de: 'a, 'a, D>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error>
@@ -19,7 +19,7 @@ where
 /// Reads the members of an object, each at most once; those that we don't know are passed over.
 pub(super) fn object<'de, T: Deserialize<'de>>(json: &'de str) -> Result<T, String> {
     serde_json::from_str(json)
-        .map(|Object(object)| object)
+        .map(|WireObject(object)| object)
         .map_err(|error| sentence(&error))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn text<'a>(
         return Ok(None);
     };
     match serde_json::from_str(json) {
-        Ok(Text(text)) => Ok(Some(text)),
+        Ok(WireText(text)) => Ok(Some(text)),
         Err(_) => Err(ProxyError::arg(format!("{name} must be a string"))),
     }
 }

@@ -1,4 +1,4 @@
-//! [`Request`]: what a client asks.
+//! [`ProxyRequest`]: what a client asks.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,15 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::fsproxy::{Data, List, LlmCmd, MAX_ID, MAX_READ, Mode, ProxyError, params, usual};
-use crate::json::{self, JsonError, Limits};
+use crate::fsproxy::{
+    Data, ListParams, LlmCmd, MAX_ID, MAX_READ, OpenMode, ProxyError, params, usual,
+};
+use crate::json::{self, JsonError, JsonLimits};
 use crate::visible::visible_line;
 
 /// What a client asks, and the name that its answer will have.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request<'a> {
+pub struct ProxyRequest<'a> {
     /// Chosen by the client; the answer has the same.
     pub id: Cow<'a, str>,
     /// What is asked.
@@ -25,18 +27,18 @@ pub struct Request<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op<'a> {
     /// `open`: a file becomes a handle.
-    Open(Open<'a>),
+    Open(OpenParams<'a>),
     /// `read`: the next bytes of a handle.
-    Read(Read),
+    Read(ReadParams),
     /// `write`: bytes into a handle.
-    Write(Write<'a>),
+    Write(WriteParams<'a>),
     /// `close`: the end of a handle.
     Close {
         /// The handle.
         handle: u64,
     },
     /// `list`: the names in a directory.
-    List(List<'a>),
+    List(ListParams<'a>),
     /// `QUOTA`: what the client's tree has used of its tokens.
     Quota,
     /// `LLMCMD`: a question to a language model.
@@ -60,25 +62,25 @@ impl Op<'_> {
 
 /// The params of `open`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open<'a> {
+pub struct OpenParams<'a> {
     /// The file, as the client wrote it; never empty.
     pub path: Cow<'a, str>,
     /// How it is opened.
-    pub mode: Mode,
+    pub mode: OpenMode,
     /// Whether the client counts itself as top level; it may leave that to the server.
     pub is_top_level: Option<bool>,
 }
 
 /// The params of `read`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadParams {
     /// The handle.
     pub handle: u64,
     /// The most bytes that the client wants, as it said; [`MAX_READ`] if it did not.
     pub max: u64,
 }
 
-impl Read {
+impl ReadParams {
     /// How many bytes to read at most: at least 1, at most `most`, which is usually [`MAX_READ`].
     ///
     /// # Errors
@@ -100,7 +102,7 @@ impl Read {
 
 /// The params of `write`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Write<'a> {
+pub struct WriteParams<'a> {
     /// The handle.
     pub handle: u64,
     /// What is written.
@@ -114,7 +116,7 @@ pub struct Write<'a> {
 /// [`write_refusal`](super::write_refusal) makes an answer of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
-pub struct Refusal {
+pub struct FrameRefusal {
     /// The request's id; the text of one that is not a string; `?` if there is none to be read.
     pub id: String,
     /// What is wrong.
@@ -123,7 +125,7 @@ pub struct Refusal {
     pub(super) is_json: bool,
 }
 
-impl Refusal {
+impl FrameRefusal {
     /// A refusal of something that has no id.
     pub fn without_id(error: ProxyError) -> Self {
         Self::of("?", error)
@@ -145,9 +147,9 @@ impl Refusal {
 ///
 /// # Errors
 ///
-/// A [`Refusal`], which is to be answered. It is `E_ARG` for what is malformed, `E_UNSUPPORTED` for an
+/// A [`FrameRefusal`], which is to be answered. It is `E_ARG` for what is malformed, `E_UNSUPPORTED` for an
 /// operation that does not exist, `E_RANGE` for what exceeds a limit.
-pub fn read_request(frame: &[u8]) -> Result<Request<'_>, Refusal> {
+pub fn read_request(frame: &[u8]) -> Result<ProxyRequest<'_>, FrameRefusal> {
     if let Some(request) = usual::request(frame) {
         debug_assert_eq!(read_any(frame).as_ref(), Ok(&request));
         return Ok(request);
@@ -156,21 +158,21 @@ pub fn read_request(frame: &[u8]) -> Result<Request<'_>, Refusal> {
 }
 
 /// Reads a request in whatever spelling.
-fn read_any(frame: &[u8]) -> Result<Request<'_>, Refusal> {
-    let envelope = Envelope::read(frame).map_err(|why| {
+fn read_any(frame: &[u8]) -> Result<ProxyRequest<'_>, FrameRefusal> {
+    let envelope = RequestEnvelope::read(frame).map_err(|why| {
         let why = format!("invalid json: {why}");
-        Refusal::without_id(ProxyError::arg(why))
+        FrameRefusal::without_id(ProxyError::arg(why))
     })?;
     let id = envelope.id()?;
     match envelope.op(frame) {
-        Ok(op) => Ok(Request { id, op }),
-        Err(error) => Err(Refusal::of(&id, error)),
+        Ok(op) => Ok(ProxyRequest { id, op }),
+        Err(error) => Err(FrameRefusal::of(&id, error)),
     }
 }
 
 /// A request taken apart, with nothing built of what it holds.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct RequestEnvelope<'a> {
     #[serde(borrow, default, deserialize_with = "params::present")]
     id: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "params::present")]
@@ -179,20 +181,20 @@ struct Envelope<'a> {
     params: Option<&'a RawValue>,
 }
 
-impl<'a> Envelope<'a> {
+impl<'a> RequestEnvelope<'a> {
     fn read(frame: &'a [u8]) -> Result<Self, String> {
         // Checked here for all of it: a string that is passed over would not be.
         let json = str::from_utf8(frame).map_err(|_| "it is not UTF-8".to_owned())?;
         params::object(json)
     }
 
-    fn id(&self) -> Result<Cow<'a, str>, Refusal> {
+    fn id(&self) -> Result<Cow<'a, str>, FrameRefusal> {
         let Some(raw) = self.id else {
-            return Err(Refusal::without_id(ProxyError::arg("missing id")));
+            return Err(FrameRefusal::without_id(ProxyError::arg("missing id")));
         };
         if raw.get().len() > MAX_ID {
             let why = format!("id is longer than {MAX_ID} bytes");
-            return Err(Refusal::without_id(ProxyError::range(why)));
+            return Err(FrameRefusal::without_id(ProxyError::range(why)));
         }
         let error = match params::text("id", Some(raw)) {
             Ok(Some(id)) => return Ok(id),
@@ -201,17 +203,17 @@ impl<'a> Envelope<'a> {
         };
         // A number that no reader has a form for, such as `1e999`, would make the answer unreadable.
         match serde_json::from_str(raw.get()) {
-            Ok(Value::Null | Value::Bool(_) | Value::Number(_)) => Err(Refusal {
+            Ok(Value::Null | Value::Bool(_) | Value::Number(_)) => Err(FrameRefusal {
                 id: raw.get().to_owned(),
                 error,
                 is_json: true,
             }),
-            _ => Err(Refusal::without_id(error)),
+            _ => Err(FrameRefusal::without_id(error)),
         }
     }
 
     fn op(&self, frame: &[u8]) -> Result<Op<'a>, ProxyError> {
-        let limits = Limits::for_bytes(frame.len());
+        let limits = JsonLimits::for_bytes(frame.len());
         json::scan(frame, &limits).map_err(|error| match error {
             JsonError::Exceeds { .. } => ProxyError::range(error.to_string()),
             error => ProxyError::arg(format!("invalid json: {error}")),
@@ -227,7 +229,7 @@ impl<'a> Envelope<'a> {
             "read" => read(params).map(Op::Read),
             "write" => write(params).map(Op::Write),
             "close" => {
-                let Handle { h } = members(params)?;
+                let HandleMembers { h } = members(params)?;
                 params::handle(h).map(|handle| Op::Close { handle })
             }
             "list" => list(params).map(Op::List),
@@ -238,9 +240,9 @@ impl<'a> Envelope<'a> {
     }
 }
 
-fn open(params: &str) -> Result<Open<'_>, ProxyError> {
+fn open(params: &str) -> Result<OpenParams<'_>, ProxyError> {
     #[derive(Deserialize)]
-    struct Members<'a> {
+    struct OpenMembers<'a> {
         #[serde(borrow, default, deserialize_with = "params::present")]
         path: Option<&'a RawValue>,
         #[serde(borrow, default, deserialize_with = "params::present")]
@@ -249,7 +251,7 @@ fn open(params: &str) -> Result<Open<'_>, ProxyError> {
         is_top_level: Option<&'a RawValue>,
     }
 
-    let Members {
+    let OpenMembers {
         path,
         mode,
         is_top_level,
@@ -258,25 +260,25 @@ fn open(params: &str) -> Result<Open<'_>, ProxyError> {
         .filter(|path| !path.is_empty())
         .ok_or_else(|| ProxyError::arg("missing path"))?;
     let mode = params::text("mode", mode)?.ok_or_else(|| ProxyError::arg("missing mode"))?;
-    Ok(Open {
+    Ok(OpenParams {
         path,
-        mode: Mode::parse(&mode)
+        mode: OpenMode::parse(&mode)
             .ok_or_else(|| ProxyError::arg(format!("invalid mode: {}", shown(&mode))))?,
         is_top_level: params::flag("is_top_level", is_top_level)?,
     })
 }
 
-fn list(params: &str) -> Result<List<'_>, ProxyError> {
+fn list(params: &str) -> Result<ListParams<'_>, ProxyError> {
     #[derive(Deserialize)]
-    struct Members<'a> {
+    struct ListMembers<'a> {
         #[serde(borrow, default, deserialize_with = "params::present")]
         path: Option<&'a RawValue>,
         #[serde(borrow, default, deserialize_with = "params::present")]
         after: Option<&'a RawValue>,
     }
 
-    let Members { path, after } = members(params)?;
-    Ok(List {
+    let ListMembers { path, after } = members(params)?;
+    Ok(ListParams {
         path: params::text("path", path)?
             .filter(|path| !path.is_empty())
             .ok_or_else(|| ProxyError::arg("missing path"))?,
@@ -284,25 +286,25 @@ fn list(params: &str) -> Result<List<'_>, ProxyError> {
     })
 }
 
-fn read(params: &str) -> Result<Read, ProxyError> {
+fn read(params: &str) -> Result<ReadParams, ProxyError> {
     #[derive(Deserialize)]
-    struct Members<'a> {
+    struct ReadMembers<'a> {
         #[serde(borrow, default, deserialize_with = "params::present")]
         h: Option<&'a RawValue>,
         #[serde(borrow, default, deserialize_with = "params::present")]
         max: Option<&'a RawValue>,
     }
 
-    let Members { h, max } = members(params)?;
-    Ok(Read {
+    let ReadMembers { h, max } = members(params)?;
+    Ok(ReadParams {
         handle: params::handle(h)?,
         max: params::count("max", max)?.unwrap_or(MAX_READ as u64),
     })
 }
 
-fn write(params: &str) -> Result<Write<'_>, ProxyError> {
+fn write(params: &str) -> Result<WriteParams<'_>, ProxyError> {
     #[derive(Deserialize)]
-    struct Members<'a> {
+    struct WriteMembers<'a> {
         #[serde(borrow, default, deserialize_with = "params::present")]
         h: Option<&'a RawValue>,
         #[serde(borrow, default, deserialize_with = "params::present")]
@@ -316,8 +318,8 @@ fn write(params: &str) -> Result<Write<'_>, ProxyError> {
         last: Option<&'a RawValue>,
     }
 
-    let Members { h, data, last } = members(params)?;
-    Ok(Write {
+    let WriteMembers { h, data, last } = members(params)?;
+    Ok(WriteParams {
         handle: params::handle(h)?,
         data: params::text("data", data)?
             .map(Data::from_text)
@@ -327,7 +329,7 @@ fn write(params: &str) -> Result<Write<'_>, ProxyError> {
 }
 
 #[derive(Deserialize)]
-struct Handle<'a> {
+struct HandleMembers<'a> {
     #[serde(borrow, default, deserialize_with = "params::present")]
     h: Option<&'a RawValue>,
 }

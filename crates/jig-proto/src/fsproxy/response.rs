@@ -1,4 +1,4 @@
-//! [`Response`]: what a server answers.
+//! [`ProxyResponse`]: what a server answers.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,23 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::fsproxy::{Data, ProxyError, params, usual};
-use crate::json::{self, JsonError, Limits};
+use crate::json::{self, JsonError, JsonLimits};
 
 /// The answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response<'a> {
+pub struct ProxyResponse<'a> {
     /// The id of the request.
     pub id: Cow<'a, str>,
     /// What came of it.
-    pub result: Result<Answer<'a>, ProxyError>,
+    pub result: Result<ProxyAnswer<'a>, ProxyError>,
 }
 
-impl Response<'_> {
+impl ProxyResponse<'_> {
     /// The response without what it borrows.
-    pub fn into_owned(self) -> Response<'static> {
-        Response {
+    pub fn into_owned(self) -> ProxyResponse<'static> {
+        ProxyResponse {
             id: Cow::Owned(self.id.into_owned()),
-            result: self.result.map(Answer::into_owned),
+            result: self.result.map(ProxyAnswer::into_owned),
         }
     }
 }
@@ -32,20 +32,20 @@ impl Response<'_> {
 ///
 /// It is kept as it came: whoever asked knows what it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer<'a> {
+pub struct ProxyAnswer<'a> {
     /// An object.
     result: Option<Cow<'a, str>>,
 }
 
-impl Answer<'_> {
+impl ProxyAnswer<'_> {
     /// The handle, of `open`.
     pub fn handle(&self) -> Result<u64, NotAnAnswer> {
         #[derive(Deserialize)]
-        struct Members {
+        struct OpenAnswer {
             handle: u64,
         }
 
-        let Members { handle } = self.members()?;
+        let OpenAnswer { handle } = self.members()?;
         Ok(handle)
     }
 
@@ -65,32 +65,32 @@ impl Answer<'_> {
 
     fn any_data(&self) -> Result<(Cow<'_, str>, bool), NotAnAnswer> {
         #[derive(Deserialize)]
-        struct Members<'a> {
+        struct ReadAnswer<'a> {
             #[serde(borrow)]
             data: Cow<'a, str>,
             #[serde(default)]
             eof: bool,
         }
 
-        let Members { data, eof } = self.members()?;
+        let ReadAnswer { data, eof } = self.members()?;
         Ok((data, eof))
     }
 
     /// How many bytes were written, of `write`.
     pub fn written(&self) -> Result<u64, NotAnAnswer> {
         #[derive(Deserialize)]
-        struct Members {
+        struct WriteAnswer {
             written: u64,
         }
 
-        let Members { written } = self.members()?;
+        let WriteAnswer { written } = self.members()?;
         Ok(written)
     }
 
     /// The result as a value, such as a [`QuotaReport`](super::QuotaReport).
     pub fn value<T: DeserializeOwned>(&self) -> Result<T, NotAnAnswer> {
         let json = self.json()?.as_bytes();
-        json::from_slice(json, &Limits::for_bytes(json.len())).map_err(|error| {
+        json::from_slice(json, &JsonLimits::for_bytes(json.len())).map_err(|error| {
             let why = match &error {
                 JsonError::Form(source) => crate::text::sentence(source),
                 other => other.to_string(),
@@ -105,8 +105,8 @@ impl Answer<'_> {
     }
 
     /// The answer without what it borrows.
-    pub fn into_owned(self) -> Answer<'static> {
-        Answer {
+    pub fn into_owned(self) -> ProxyAnswer<'static> {
+        ProxyAnswer {
             result: self.result.map(|result| Cow::Owned(result.into_owned())),
         }
     }
@@ -133,13 +133,13 @@ pub struct NotAResponse(String);
 
 /// Reads a response from a frame without its length.
 ///
-/// A result, which may be large, is borrowed from the frame and taken apart only by what [`Answer`]
+/// A result, which may be large, is borrowed from the frame and taken apart only by what [`ProxyAnswer`]
 /// offers. A code that is new to us reads as `E_IO`.
-pub fn read_response(frame: &[u8]) -> Result<Response<'_>, NotAResponse> {
+pub fn read_response(frame: &[u8]) -> Result<ProxyResponse<'_>, NotAResponse> {
     if let Some((id, result)) = usual::success(frame) {
-        let response = Response {
+        let response = ProxyResponse {
             id: Cow::Borrowed(id),
-            result: Ok(Answer {
+            result: Ok(ProxyAnswer {
                 result: Some(Cow::Borrowed(result)),
             }),
         };
@@ -150,9 +150,9 @@ pub fn read_response(frame: &[u8]) -> Result<Response<'_>, NotAResponse> {
 }
 
 /// Reads a response in whatever spelling.
-fn read_any(frame: &[u8]) -> Result<Response<'_>, NotAResponse> {
+fn read_any(frame: &[u8]) -> Result<ProxyResponse<'_>, NotAResponse> {
     #[derive(Deserialize)]
-    struct Envelope<'a> {
+    struct ResponseEnvelope<'a> {
         #[serde(borrow, default, deserialize_with = "params::present")]
         id: Option<&'a RawValue>,
         ok: bool,
@@ -163,7 +163,7 @@ fn read_any(frame: &[u8]) -> Result<Response<'_>, NotAResponse> {
     }
 
     let json = str::from_utf8(frame).map_err(|_| NotAResponse("it is not UTF-8".to_owned()))?;
-    let envelope: Envelope<'_> = params::object(json).map_err(NotAResponse)?;
+    let envelope: ResponseEnvelope<'_> = params::object(json).map_err(NotAResponse)?;
     let id = params::text("id", envelope.id)
         .map_err(|error| NotAResponse(error.message))?
         .ok_or_else(|| NotAResponse("missing id".to_owned()))?;
@@ -172,7 +172,7 @@ fn read_any(frame: &[u8]) -> Result<Response<'_>, NotAResponse> {
         if result.is_some_and(|result| !result.starts_with('{')) {
             return Err(NotAResponse("result must be an object".to_owned()));
         }
-        Ok(Answer {
+        Ok(ProxyAnswer {
             result: result.map(Cow::Borrowed),
         })
     } else {
@@ -180,7 +180,7 @@ fn read_any(frame: &[u8]) -> Result<Response<'_>, NotAResponse> {
             .ok_or_else(|| NotAResponse("it is neither ok nor an error".to_owned()))?;
         Err(params::object(error).map_err(NotAResponse)?)
     };
-    Ok(Response { id, result })
+    Ok(ProxyResponse { id, result })
 }
 
 #[cfg(test)]

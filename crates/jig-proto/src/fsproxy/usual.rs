@@ -8,11 +8,11 @@
 
 use std::borrow::Cow;
 
-use crate::fsproxy::{Data, MAX_ID, MAX_READ, Op, Read, Request, Write};
+use crate::fsproxy::{Data, MAX_ID, MAX_READ, Op, ProxyRequest, ReadParams, WriteParams};
 
 /// A `read`, `write` or `close`.
-pub(super) fn request(frame: &[u8]) -> Option<Request<'_>> {
-    let mut cursor = Cursor { rest: frame };
+pub(super) fn request(frame: &[u8]) -> Option<ProxyRequest<'_>> {
+    let mut cursor = MessageCursor { rest: frame };
     cursor.byte(b'{')?;
     cursor.key("id")?;
     let id = cursor.id()?;
@@ -30,7 +30,7 @@ pub(super) fn request(frame: &[u8]) -> Option<Request<'_>> {
                 Some(()) => cursor.key("max").and_then(|()| cursor.number())?,
                 None => MAX_READ as u64,
             };
-            Op::Read(Read { handle, max })
+            Op::Read(ReadParams { handle, max })
         }
         "write" => {
             cursor.byte(b',')?;
@@ -40,7 +40,7 @@ pub(super) fn request(frame: &[u8]) -> Option<Request<'_>> {
                 Some(()) => cursor.key("final").and_then(|()| cursor.flag())?,
                 None => false,
             };
-            Op::Write(Write { handle, data, last })
+            Op::Write(WriteParams { handle, data, last })
         }
         "close" => Op::Close { handle },
         _ => return None,
@@ -48,7 +48,7 @@ pub(super) fn request(frame: &[u8]) -> Option<Request<'_>> {
     cursor.byte(b'}')?;
     cursor.byte(b'}')?;
     cursor.end()?;
-    Some(Request {
+    Some(ProxyRequest {
         id: Cow::Borrowed(id),
         op,
     })
@@ -56,7 +56,7 @@ pub(super) fn request(frame: &[u8]) -> Option<Request<'_>> {
 
 /// The id of a success, and its result, which is that of `read` or `write`.
 pub(super) fn success(frame: &[u8]) -> Option<(&str, &str)> {
-    let mut cursor = Cursor { rest: frame };
+    let mut cursor = MessageCursor { rest: frame };
     cursor.byte(b'{')?;
     cursor.key("id")?;
     let id = cursor.id()?;
@@ -85,7 +85,7 @@ pub(super) fn success(frame: &[u8]) -> Option<(&str, &str)> {
 
 /// The data of a result, and whether the file has ended.
 pub(super) fn data(result: &str) -> Option<(&str, bool)> {
-    let mut cursor = Cursor {
+    let mut cursor = MessageCursor {
         rest: result.as_bytes(),
     };
     cursor.byte(b'{')?;
@@ -106,11 +106,11 @@ pub(super) fn is_plain(text: &str) -> bool {
 }
 
 /// What is left of a message. Spaces between its parts, which some clients write, are passed over.
-struct Cursor<'a> {
+struct MessageCursor<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> MessageCursor<'a> {
     fn spaces(&mut self) {
         while let [b' ', rest @ ..] = self.rest {
             self.rest = rest;

@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::fsproxy::frames::PREFIX;
-use crate::fsproxy::{Answer, Op, ProxyError, Refusal, usual};
+use crate::fsproxy::{FrameRefusal, Op, ProxyAnswer, ProxyError, usual};
 
 /// Appends a request.
 ///
@@ -14,7 +14,7 @@ use crate::fsproxy::{Answer, Op, ProxyError, Refusal, usual};
 ///
 /// If the frame exceeds 4 GiB; so do all others here.
 pub fn write_request(out: &mut Vec<u8>, id: &str, op: &Op<'_>) {
-    let frame = Frame::begin(out);
+    let frame = FrameWriter::begin(out);
     frame.out.extend_from_slice(b"{\"id\":");
     push_json(frame.out, id);
     frame.out.extend_from_slice(b",\"op\":\"");
@@ -79,7 +79,7 @@ fn push_params(out: &mut Vec<u8>, op: &Op<'_>) {
 
 /// Appends the answer to `open`.
 pub fn write_handle(out: &mut Vec<u8>, id: &str, handle: u64) {
-    let frame = Frame::answer(out, id);
+    let frame = FrameWriter::answer(out, id);
     frame.out.extend_from_slice(b",\"result\":{\"handle\":");
     push_json(frame.out, &handle);
     frame.out.extend_from_slice(b"}}");
@@ -89,7 +89,7 @@ pub fn write_handle(out: &mut Vec<u8>, id: &str, handle: u64) {
 /// Appends the answer to `read`.
 pub fn write_data(out: &mut Vec<u8>, id: &str, data: &[u8], eof: bool) {
     out.reserve(base64_simd::STANDARD.encoded_length(data.len()) + id.len() + AROUND_DATA);
-    let frame = Frame::answer(out, id);
+    let frame = FrameWriter::answer(out, id);
     frame.out.extend_from_slice(b",\"result\":{\"data\":\"");
     base64_simd::STANDARD.encode_append(data, frame.out);
     frame.out.extend_from_slice(match eof {
@@ -101,7 +101,7 @@ pub fn write_data(out: &mut Vec<u8>, id: &str, data: &[u8], eof: bool) {
 
 /// Appends the answer to `write`: so many bytes were written.
 pub fn write_written(out: &mut Vec<u8>, id: &str, count: u64) {
-    let frame = Frame::answer(out, id);
+    let frame = FrameWriter::answer(out, id);
     frame.out.extend_from_slice(b",\"result\":{\"written\":");
     push_json(frame.out, &count);
     frame.out.extend_from_slice(b"}}");
@@ -110,7 +110,7 @@ pub fn write_written(out: &mut Vec<u8>, id: &str, count: u64) {
 
 /// Appends an answer without a result, which is that of `close`.
 pub fn write_done(out: &mut Vec<u8>, id: &str) {
-    let frame = Frame::answer(out, id);
+    let frame = FrameWriter::answer(out, id);
     frame.out.push(b'}');
     frame.end();
 }
@@ -120,7 +120,7 @@ pub fn write_done(out: &mut Vec<u8>, id: &str) {
 /// What JSON cannot express becomes an `E_IO`.
 pub fn write_result<T: Serialize>(out: &mut Vec<u8>, id: &str, result: &T) {
     let before = out.len();
-    let frame = Frame::answer(out, id);
+    let frame = FrameWriter::answer(out, id);
     frame.out.extend_from_slice(b",\"result\":");
     if serde_json::to_writer(&mut *frame.out, result).is_ok() {
         frame.out.push(b'}');
@@ -133,15 +133,15 @@ pub fn write_result<T: Serialize>(out: &mut Vec<u8>, id: &str, result: &T) {
 
 /// Appends the answer to a request that was not done.
 pub fn write_error(out: &mut Vec<u8>, id: &str, error: &ProxyError) {
-    let frame = Frame::begin(out);
+    let frame = FrameWriter::begin(out);
     frame.out.extend_from_slice(b"{\"id\":");
     push_json(frame.out, id);
     frame.push_error(error);
 }
 
 /// Appends the answer to a frame that was not a request. An id that is no string goes back as it came.
-pub fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal) {
-    let frame = Frame::begin(out);
+pub fn write_refusal(out: &mut Vec<u8>, refusal: &FrameRefusal) {
+    let frame = FrameWriter::begin(out);
     frame.out.extend_from_slice(b"{\"id\":");
     if refusal.is_json {
         frame.out.extend_from_slice(refusal.id.as_bytes());
@@ -152,8 +152,8 @@ pub fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal) {
 }
 
 /// Appends an answer of somebody else under another id; its result is not looked at.
-pub fn write_answer(out: &mut Vec<u8>, id: &str, answer: &Answer<'_>) {
-    let frame = Frame::answer(out, id);
+pub fn write_answer(out: &mut Vec<u8>, id: &str, answer: &ProxyAnswer<'_>) {
+    let frame = FrameWriter::answer(out, id);
     if let Some(result) = answer.raw() {
         frame.out.extend_from_slice(b",\"result\":");
         frame.out.extend_from_slice(result.as_bytes());
@@ -164,12 +164,12 @@ pub fn write_answer(out: &mut Vec<u8>, id: &str, answer: &Answer<'_>) {
 
 /// A frame that is being written; its length is put in at the end.
 #[must_use]
-struct Frame<'o> {
+struct FrameWriter<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
 }
 
-impl<'o> Frame<'o> {
+impl<'o> FrameWriter<'o> {
     fn begin(out: &'o mut Vec<u8>) -> Self {
         let start = out.len();
         out.extend_from_slice(&[0; PREFIX]);

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{JsonError, Limit, Limits, from_slice, value};
+use super::{JsonError, JsonLimit, JsonLimits, from_slice, value};
 
 /// The error's variant in one word, so that cases stay on a line.
 fn name(error: &JsonError) -> String {
@@ -16,7 +16,7 @@ fn name(error: &JsonError) -> String {
 #[test]
 fn odd_input_is_an_error_of_the_right_kind() {
     let check = |input: &[u8], expected: &str| {
-        let error = value(input, &Limits::MESSAGE).unwrap_err();
+        let error = value(input, &JsonLimits::MESSAGE).unwrap_err();
         assert_eq!(
             name(&error),
             expected,
@@ -63,7 +63,7 @@ fn odd_input_is_an_error_of_the_right_kind() {
 fn odd_but_valid_input_is_read() {
     let check = |input: &str, expected: Value| {
         assert_eq!(
-            value(input.as_bytes(), &Limits::MESSAGE).unwrap(),
+            value(input.as_bytes(), &JsonLimits::MESSAGE).unwrap(),
             expected,
             "{input}"
         );
@@ -86,7 +86,7 @@ fn odd_but_valid_input_is_read() {
 fn order_of_keys_is_kept() {
     let text = r#"{"z":1,"a":2,"m":{"y":1,"b":2}}"#;
     assert_eq!(
-        value(text.as_bytes(), &Limits::MESSAGE)
+        value(text.as_bytes(), &JsonLimits::MESSAGE)
             .unwrap()
             .to_string(),
         text
@@ -95,11 +95,11 @@ fn order_of_keys_is_kept() {
 
 #[test]
 fn each_limit_is_exact() {
-    let check = |input: &str, limits: Limits, expected: Option<&str>| {
+    let check = |input: &str, limits: JsonLimits, expected: Option<&str>| {
         let found = value(input.as_bytes(), &limits).map_err(|error| name(&error));
         assert_eq!(found.err().as_deref(), expected, "{input} {limits:?}");
     };
-    let limits = Limits::SHORT;
+    let limits = JsonLimits::SHORT;
     check("[1,2]", limits.with_bytes(5), None);
     check("[1,2]", limits.with_bytes(4), Some("4 bytes"));
 
@@ -132,21 +132,21 @@ fn each_limit_is_exact() {
 #[test]
 fn depth_has_a_ceiling_of_its_own() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-    let unlimited = Limits::MESSAGE.with_depth(usize::MAX);
-    assert!(value(nested(Limits::MAX_DEPTH).as_bytes(), &unlimited).is_ok());
-    for depth in [Limits::MAX_DEPTH + 1, 100_000] {
+    let unlimited = JsonLimits::MESSAGE.with_depth(usize::MAX);
+    assert!(value(nested(JsonLimits::MAX_DEPTH).as_bytes(), &unlimited).is_ok());
+    for depth in [JsonLimits::MAX_DEPTH + 1, 100_000] {
         let error = value(nested(depth).as_bytes(), &unlimited).unwrap_err();
         assert_eq!(name(&error), "127 levels of nesting");
     }
     // Never closed, and a million deep: the scan must end it, not the parser.
-    let error = value(&vec![b'['; 1_000_000], &Limits::MESSAGE).unwrap_err();
+    let error = value(&vec![b'['; 1_000_000], &JsonLimits::MESSAGE).unwrap_err();
     assert_eq!(name(&error), "64 levels of nesting");
 }
 
 #[test]
 fn many_small_values_are_refused_before_they_exist() {
-    let many = format!("[{}0]", "0,".repeat(Limits::MESSAGE.values));
-    let error = value(many.as_bytes(), &Limits::MESSAGE).unwrap_err();
+    let many = format!("[{}0]", "0,".repeat(JsonLimits::MESSAGE.values));
+    let error = value(many.as_bytes(), &JsonLimits::MESSAGE).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the message exceeds the limit of 524288 values"
@@ -154,7 +154,7 @@ fn many_small_values_are_refused_before_they_exist() {
     assert!(matches!(
         error,
         JsonError::Exceeds {
-            limit: Limit::Values,
+            limit: JsonLimit::Values,
             allowed: 524_288
         }
     ));
@@ -163,7 +163,7 @@ fn many_small_values_are_refused_before_they_exist() {
 #[test]
 fn limits_grow_with_the_bytes() {
     let check = |bytes: usize, values: usize| {
-        let limits = Limits::for_bytes(bytes);
+        let limits = JsonLimits::for_bytes(bytes);
         assert_eq!(
             (limits.bytes, limits.depth, limits.values),
             (bytes, 64, values)
@@ -176,14 +176,14 @@ fn limits_grow_with_the_bytes() {
 
 #[test]
 fn errors_say_where() {
-    let error = value(b"{\"a\": 1, \"a\": 2}", &Limits::MESSAGE).unwrap_err();
+    let error = value(b"{\"a\": 1, \"a\": 2}", &JsonLimits::MESSAGE).unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert_eq!(source, "the key \"a\" occurs twice at line 1 column 16");
 
     // The key is the tool's: it is escaped and shortened.
     let key = format!("\\u001b{}", "x".repeat(500));
     let text = format!("{{\"{key}\":1,\"{key}\":1}}");
-    let error = value(text.as_bytes(), &Limits::MESSAGE).unwrap_err();
+    let error = value(text.as_bytes(), &JsonLimits::MESSAGE).unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(
         source.starts_with("the key \"\\u{1b}xxx") && source.len() < 150,
@@ -193,10 +193,10 @@ fn errors_say_where() {
 
 #[test]
 fn a_foreign_type_is_read_within_the_limits() {
-    let numbers: Vec<u8> = from_slice(b"[1, 2]", &Limits::SHORT).unwrap();
+    let numbers: Vec<u8> = from_slice(b"[1, 2]", &JsonLimits::SHORT).unwrap();
     assert_eq!(numbers, [1, 2]);
-    let error = from_slice::<Vec<u8>>(b"[1, 256]", &Limits::SHORT).unwrap_err();
+    let error = from_slice::<Vec<u8>>(b"[1, 256]", &JsonLimits::SHORT).unwrap_err();
     assert_eq!(name(&error), "form");
-    let error = from_slice::<Vec<u8>>(b"[1, 2]", &Limits::SHORT.with_values(2)).unwrap_err();
+    let error = from_slice::<Vec<u8>>(b"[1, 2]", &JsonLimits::SHORT.with_values(2)).unwrap_err();
     assert_eq!(name(&error), "2 values");
 }

@@ -1,12 +1,12 @@
 use serde_json::{Value, json};
 
 use super::{NotAState, read_printed};
-use crate::json::Limits;
+use crate::json::JsonLimits;
 use crate::{Block, Content, Question, Resource, ToolError, ToolState};
 
 /// What was read from `stdout`, and how many blocks were skipped.
 fn read(stdout: &str) -> Result<(ToolState, usize), NotAState> {
-    read_printed(stdout.as_bytes(), &Limits::MESSAGE)
+    read_printed(stdout.as_bytes(), &JsonLimits::MESSAGE)
         .map(|read| (read.value, read.warnings.iter().count()))
 }
 
@@ -340,7 +340,7 @@ fn whitespace_around_a_state_is_ignored() {
 #[test]
 fn the_limits_of_the_caller_hold() {
     let text = json!({"type": "running", "content": "x".repeat(100)}).to_string();
-    let limits = Limits::MESSAGE.with_bytes(100);
+    let limits = JsonLimits::MESSAGE.with_bytes(100);
     assert!(matches!(
         read_printed(text.as_bytes(), &limits),
         Err(NotAState::Json(_))

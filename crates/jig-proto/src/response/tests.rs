@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ErrorDetails, Response};
-use crate::{Block, Content, Question, Status, ToolError, ToolState, Warnings};
+use crate::{Block, Content, Question, StateName, ToolError, ToolState, Warnings};
 
 fn check(response: Response, expected: Value) {
     assert_eq!(
@@ -26,7 +26,7 @@ fn responses_round_trip() {
     check(text(""), json!({"content": []}));
     check(
         Response {
-            status: Some(Status::Running),
+            status: Some(StateName::Running),
             ..text("a")
         },
         json!({"content": [{"type": "text", "text": "a"}], "_meta": {"computer.jp/status": "running"}}),
@@ -37,7 +37,7 @@ fn responses_round_trip() {
     check(
         Response {
             is_error: true,
-            status: Some(Status::Stopped),
+            status: Some(StateName::Stopped),
             error: Some(ErrorDetails {
                 transient: true,
                 trace: vec!["io".to_owned()],

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn flattened(root: &Map<String, Value>) -> Map<String, Value> {
     let mut flat = root.clone();
     flat.retain(|key, _| !USED_UP.contains(&key.as_str()));
-    let gathered = Gathered::of(root, root, 0, &mut { MOST_SCHEMAS });
+    let gathered = SchemaMembers::of(root, root, 0, &mut { MOST_SCHEMAS });
     let is_said = |key: &str| root.contains_key(key);
     if is_said("properties") || !gathered.properties.is_empty() {
         let properties = Value::Object(gathered.properties);
@@ -27,13 +27,13 @@ pub(super) fn flattened(root: &Map<String, Value>) -> Map<String, Value> {
 
 /// What a schema says about the members of an object.
 #[derive(Default)]
-struct Gathered {
+struct SchemaMembers {
     properties: Map<String, Value>,
     /// Those that are there in any case.
     required: Vec<String>,
 }
 
-impl Gathered {
+impl SchemaMembers {
     /// `left` is how many schemas may still be looked at.
     fn of(
         root: &Map<String, Value>,

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Status, ToolState};
+use super::{StateName, ToolState};
 use crate::{Block, Content, Outcome, Question, ToolError};
 
 #[test]
@@ -88,7 +88,7 @@ fn s040_s091_an_outcome_is_a_state() {
 
 #[test]
 fn s027_transitions() {
-    use Status::{Running, Stopped, Waiting};
+    use StateName::{Running, Stopped, Waiting};
     let allowed = [
         (Running, Running),
         (Running, Waiting),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use serde_json::Value;
 
 use crate::FieldError;
-use crate::fields::{At, Fields, FromValue};
+use crate::fields::{FieldPath, FromValue, ObjectFields};
 use crate::vfs::write::ObjectWriter;
 
 /// What goes beyond the plain protocol.
@@ -93,8 +93,8 @@ impl Capabilities {
 }
 
 impl FromValue for Capabilities {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object of capabilities")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object of capabilities")?;
         Ok(Self {
             concurrency: fields
                 .optional::<Concurrency>("concurrency")?
@@ -109,7 +109,7 @@ impl FromValue for Capabilities {
     }
 }
 
-fn is_there(fields: &mut Fields<'_>, name: &str) -> Result<bool, FieldError> {
+fn is_there(fields: &mut ObjectFields<'_>, name: &str) -> Result<bool, FieldError> {
     fields
         .optional::<IsThere>(name)
         .map(|there| there.is_some_and(|IsThere(there)| there))
@@ -118,7 +118,7 @@ fn is_there(fields: &mut Fields<'_>, name: &str) -> Result<bool, FieldError> {
 struct IsThere(bool);
 
 impl FromValue for IsThere {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         match value {
             Value::Object(_) => Ok(Self(true)),
             Value::Bool(flag) => Ok(Self(flag)),
@@ -130,11 +130,11 @@ impl FromValue for IsThere {
 struct Concurrency(Option<NonZeroU32>);
 
 impl FromValue for Concurrency {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         if value == Value::Bool(false) {
             return Ok(Self(None));
         }
-        let mut fields = Fields::open(value, at, "an object with `max_in_flight`")?;
+        let mut fields = ObjectFields::open(value, at, "an object with `max_in_flight`")?;
         let most: Value = fields.required("max_in_flight", MAX_IN_FLIGHT)?;
         let count = most.as_u64().and_then(|count| {
             // More than we can count is as good as the most that we can.
@@ -143,7 +143,7 @@ impl FromValue for Concurrency {
         match count {
             Some(count) => Ok(Self(Some(count))),
             None => {
-                let at = At::Key(&at, "max_in_flight");
+                let at = FieldPath::Key(&at, "max_in_flight");
                 Err(FieldError::unexpected(at, MAX_IN_FLIGHT, &most))
             }
         }

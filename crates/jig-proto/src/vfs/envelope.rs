@@ -3,15 +3,15 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::json::{self, JsonError, Limits};
-use crate::text::{Object, Text};
+use crate::json::{self, JsonError, JsonLimits};
+use crate::text::{WireObject, WireText};
 
 /// How lines are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reading {
     /// How much a message may hold.
-    pub limits: Limits,
+    pub limits: JsonLimits,
     /// Whether a line may announce raw bytes, which the two sides must have agreed upon. Without
     /// it, `blob` is a field like any other that we don't know.
     pub blobs: bool,
@@ -20,13 +20,13 @@ pub struct Reading {
 impl Reading {
     /// The plain protocol, with messages of at most 16 MiB.
     pub const PLAIN: Reading = Reading {
-        limits: Limits::MESSAGE,
+        limits: JsonLimits::MESSAGE,
         blobs: false,
     };
 
     /// The same with other limits.
     #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
+    pub fn with_limits(self, limits: JsonLimits) -> Self {
         Self { limits, ..self }
     }
 
@@ -59,7 +59,7 @@ pub enum NotAMessage {
 ///
 /// Members that we don't know are passed over; one that occurs twice is an error.
 #[derive(Deserialize)]
-pub(super) struct Envelope<'a> {
+pub(super) struct VfsEnvelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     jsonrpc: Option<&'a RawValue>,
     /// `null` is different from nothing, here and below.
@@ -77,27 +77,27 @@ pub(super) struct Envelope<'a> {
     blob: Option<&'a RawValue>,
 }
 
-impl<'a> Envelope<'a> {
+impl<'a> VfsEnvelope<'a> {
     pub(super) fn read(line: &'a [u8]) -> Result<Self, NotAMessage> {
         let line = str::from_utf8(line).map_err(|_| NotAMessage::NotUtf8)?;
         if line.trim_ascii_start().starts_with('[') {
             return Err(NotAMessage::Batch);
         }
         match serde_json::from_str(line) {
-            Ok(Object(envelope)) => Ok(envelope),
+            Ok(WireObject(envelope)) => Ok(envelope),
             Err(error) => Err(NotAMessage::Json(error.into())),
         }
     }
 
     pub(super) fn check_version(&self) -> Result<(), NotAMessage> {
         match self.jsonrpc.and_then(text) {
-            Some(Text(version)) if version == "2.0" => Ok(()),
+            Some(WireText(version)) if version == "2.0" => Ok(()),
             _ => Err(NotAMessage::Form("`jsonrpc` must be \"2.0\"")),
         }
     }
 
     /// The method; `None` if there is none.
-    pub(super) fn method(&self) -> Result<Option<Text<'a>>, NotAMessage> {
+    pub(super) fn method(&self) -> Result<Option<WireText<'a>>, NotAMessage> {
         let Some(raw) = self.method else {
             return Ok(None);
         };
@@ -127,12 +127,12 @@ impl<'a> Envelope<'a> {
     }
 
     /// The params as a value, for the messages that are rare and of many forms.
-    pub(super) fn value(&self, limits: &Limits) -> Result<serde_json::Value, JsonError> {
+    pub(super) fn value(&self, limits: &JsonLimits) -> Result<serde_json::Value, JsonError> {
         json::value(self.params().as_bytes(), limits)
     }
 }
 
-fn text(raw: &RawValue) -> Option<Text<'_>> {
+fn text(raw: &RawValue) -> Option<WireText<'_>> {
     serde_json::from_str(raw.get()).ok()
 }
 

@@ -7,15 +7,15 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::fields::{At, FromValue, quoted};
+use crate::fields::{FieldPath, FromValue, quoted};
 use crate::json::{self, JsonError};
-use crate::text::{self, Text};
-use crate::vfs::envelope::{Envelope, NotAMessage, Reading};
+use crate::text::{self, WireText};
+use crate::vfs::envelope::{NotAMessage, Reading, VfsEnvelope};
 use crate::vfs::id::AboutRequest;
 use crate::vfs::ready::Ready;
 use crate::vfs::write::ObjectWriter;
-use crate::vfs::{ErrorReply, Id, Init, Method, Payload, Reply, Request};
-use crate::{FieldError, NotAState, Read, Response, ToolError, ToolState};
+use crate::vfs::{ErrorReply, Id, Init, Method, Payload, VfsReply, VfsRequest};
+use crate::{FieldError, NotAState, Response, ToolError, ToolState, WithWarnings};
 
 /// A line of a tool.
 ///
@@ -27,7 +27,7 @@ pub enum ToolLine<'a> {
         /// The id of the answer.
         id: Id<'a>,
         /// What it asks for.
-        request: Request<'a>,
+        request: VfsRequest<'a>,
     },
     /// The tool asks for something, and the content of the request follows as raw bytes. Only read
     /// if [`Reading::blobs`] is set.
@@ -40,11 +40,11 @@ pub enum ToolLine<'a> {
         length: u64,
     },
     /// The tool is done.
-    Result(Read<Response>),
+    Result(WithWarnings<Response>),
     /// The tool failed.
     Error(ToolError),
     /// A stateful tool, or one with a question, says where it stands.
-    State(Read<ToolState>),
+    State(WithWarnings<ToolState>),
     /// The tool gives up a request, which is still answered.
     Cancel {
         /// The request; without it, whichever is open.
@@ -56,12 +56,12 @@ pub enum ToolLine<'a> {
 
 /// A request whose content has not arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartialRequest<'a>(Request<'a>);
+pub struct PartialRequest<'a>(VfsRequest<'a>);
 
 /// What is wrong with a line of a tool, and what to do about it. The connection is kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Fault<'a> {
+pub enum ToolLineFault<'a> {
     /// The line must be answered with an error.
     #[error("the tool's line is answered with an error")]
     Answer {
@@ -121,13 +121,14 @@ pub enum BrokenParams {
 /// # Errors
 ///
 /// What is to be answered or logged. Never panics.
-pub fn read_line<'a>(line: &'a [u8], reading: &Reading) -> Result<ToolLine<'a>, Fault<'a>> {
-    let answer = |id, error, blob| Fault::Answer {
+pub fn read_line<'a>(line: &'a [u8], reading: &Reading) -> Result<ToolLine<'a>, ToolLineFault<'a>> {
+    let answer = |id, error, blob| ToolLineFault::Answer {
         id,
         error: Box::new(error),
         blob,
     };
-    let envelope = Envelope::read(line).map_err(|bad| answer(None, not_a_message(&bad), None))?;
+    let envelope =
+        VfsEnvelope::read(line).map_err(|bad| answer(None, not_a_message(&bad), None))?;
     let id = envelope.id.and_then(Id::read);
     let blob = match envelope.blob(reading) {
         Ok(blob) => blob,
@@ -138,7 +139,7 @@ pub fn read_line<'a>(line: &'a [u8], reading: &Reading) -> Result<ToolLine<'a>, 
         .and_then(|()| envelope.method())
         .and_then(|method| method.ok_or(NotAMessage::Form("`method` is missing")))
     {
-        Ok(Text(method)) => method,
+        Ok(WireText(method)) => method,
         Err(bad) => return Err(answer(id, not_a_message(&bad), blob)),
     };
     match (envelope.id, id) {
@@ -173,10 +174,10 @@ fn not_a_message(bad: &NotAMessage) -> ErrorReply {
 
 fn read_request<'a>(
     name: &str,
-    envelope: &Envelope<'a>,
+    envelope: &VfsEnvelope<'a>,
     blob: Option<u64>,
     reading: &Reading,
-) -> Result<Request<'a>, ErrorReply> {
+) -> Result<VfsRequest<'a>, ErrorReply> {
     let Some(method) = Method::parse(name) else {
         if NOTIFICATIONS.contains(&name) {
             let why = format!("`{name}` is a notification: send it without `id`");
@@ -190,10 +191,10 @@ fn read_request<'a>(
     let params = envelope.params();
     json::scan(params.as_bytes(), &reading.limits)
         .map_err(|error| ErrorReply::invalid_params(method, error))?;
-    Request::read(method, params, blob.is_some())
+    VfsRequest::read(method, params, blob.is_some())
 }
 
-fn with_id<'a>(id: Id<'a>, request: Request<'a>, blob: Option<u64>) -> ToolLine<'a> {
+fn with_id<'a>(id: Id<'a>, request: VfsRequest<'a>, blob: Option<u64>) -> ToolLine<'a> {
     match blob {
         None => ToolLine::Request { id, request },
         Some(length) => ToolLine::RequestWithBlob {
@@ -206,30 +207,30 @@ fn with_id<'a>(id: Id<'a>, request: Request<'a>, blob: Option<u64>) -> ToolLine<
 
 fn read_notification<'a>(
     name: &str,
-    envelope: &Envelope<'a>,
+    envelope: &VfsEnvelope<'a>,
     reading: &Reading,
-) -> Result<ToolLine<'a>, Fault<'a>> {
+) -> Result<ToolLine<'a>, ToolLineFault<'a>> {
     let Some(&name) = NOTIFICATIONS.iter().find(|&&known| known == name) else {
         return Err(match Method::parse(name) {
-            Some(method) => Fault::RequestWithoutId { method },
-            None => Fault::UnknownNotification { name: quoted(name) },
+            Some(method) => ToolLineFault::RequestWithoutId { method },
+            None => ToolLineFault::UnknownNotification { name: quoted(name) },
         });
     };
     let value = || envelope.value(&reading.limits);
     let read = || -> Result<ToolLine<'a>, BrokenParams> {
         Ok(match name {
             "result" => ToolLine::Result(Response::read(value()?)?),
-            "error" => ToolLine::Error(ToolError::from_value(value()?, At::Root)?),
+            "error" => ToolLine::Error(ToolError::from_value(value()?, FieldPath::Root)?),
             "state" => ToolLine::State(ToolState::read(value()?)?),
             "cancel" => ToolLine::Cancel {
                 request_id: text::read_object(envelope.params())
                     .and_then(|about: AboutRequest<'a>| about.request_id())
                     .map_err(BrokenParams::Form)?,
             },
-            _ => ToolLine::Ready(Ready::from_value(value()?, At::Root)?),
+            _ => ToolLine::Ready(Ready::from_value(value()?, FieldPath::Root)?),
         })
     };
-    read().map_err(|error| Fault::BrokenNotification { name, error })
+    read().map_err(|error| ToolLineFault::BrokenNotification { name, error })
 }
 
 impl<'a> PartialRequest<'a> {
@@ -239,7 +240,7 @@ impl<'a> PartialRequest<'a> {
     }
 
     /// The request with its content.
-    pub fn with_content(self, content: impl Into<Cow<'a, [u8]>>) -> Request<'a> {
+    pub fn with_content(self, content: impl Into<Cow<'a, [u8]>>) -> VfsRequest<'a> {
         let Self(mut request) = self;
         if let Some(payload) = request.payload_mut() {
             *payload = Payload::of_bytes(content);
@@ -264,7 +265,7 @@ pub fn write_init(out: &mut Vec<u8>, init: &Init) {
 ///
 /// The line may be longer than the tool reads, because content grows when it is escaped:
 /// [`write_reply_within`] has a limit.
-pub fn write_reply(out: &mut Vec<u8>, id: &Id<'_>, reply: &Reply<'_>) {
+pub fn write_reply(out: &mut Vec<u8>, id: &Id<'_>, reply: &VfsReply<'_>) {
     let mut message = ObjectWriter::message(out);
     message.put_id("id", Some(id));
     reply.write(message.object("result"), true);
@@ -279,7 +280,7 @@ pub fn write_reply(out: &mut Vec<u8>, id: &Id<'_>, reply: &Reply<'_>) {
 pub fn write_reply_within(
     out: &mut Vec<u8>,
     id: &Id<'_>,
-    reply: &Reply<'_>,
+    reply: &VfsReply<'_>,
     limit: usize,
 ) -> Result<(), ErrorReply> {
     let start = out.len();
@@ -299,7 +300,11 @@ pub fn write_reply_within(
 /// Appends an answer whose content follows as raw bytes, and returns those, to be sent right behind
 /// the line. An answer without content is written as by [`write_reply`].
 #[must_use = "the tool waits for these bytes"]
-pub fn write_reply_with_blob<'r>(out: &mut Vec<u8>, id: &Id<'_>, reply: &'r Reply<'_>) -> &'r [u8] {
+pub fn write_reply_with_blob<'r>(
+    out: &mut Vec<u8>,
+    id: &Id<'_>,
+    reply: &'r VfsReply<'_>,
+) -> &'r [u8] {
     let Some(payload) = reply.payload() else {
         write_reply(out, id, reply);
         return &[];

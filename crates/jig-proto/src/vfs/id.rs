@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::fields::quoted;
-use crate::text::{self, Text};
+use crate::text::{self, WireText};
 use crate::vfs::write::push_json;
 
 /// The id of a request: a number or a string, never `null`.
@@ -16,10 +16,10 @@ use crate::vfs::write::push_json;
 /// back digit by digit; two numbers are the same id only if they are spelled alike. A string goes
 /// back as the same string, perhaps with other escapes. An id is at most [`Id::MAX_BYTES`] long.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Id<'a>(Form<'a>);
+pub struct Id<'a>(IdForm<'a>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Form<'a> {
+enum IdForm<'a> {
     /// A valid JSON number.
     Number(Cow<'a, str>),
     Text(Cow<'a, str>),
@@ -33,8 +33,8 @@ impl<'a> Id<'a> {
     /// The id as a number that a peer counts with, if it is one.
     pub fn as_u64(&self) -> Option<u64> {
         match &self.0 {
-            Form::Number(digits) => digits.parse().ok(),
-            Form::Text(_) => None,
+            IdForm::Number(digits) => digits.parse().ok(),
+            IdForm::Text(_) => None,
         }
     }
 
@@ -42,8 +42,8 @@ impl<'a> Id<'a> {
     pub fn into_owned(self) -> Id<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         Id(match self.0 {
-            Form::Number(digits) => Form::Number(owned(digits)),
-            Form::Text(text) => Form::Text(owned(text)),
+            IdForm::Number(digits) => IdForm::Number(owned(digits)),
+            IdForm::Text(text) => IdForm::Text(owned(text)),
         })
     }
 
@@ -55,31 +55,31 @@ impl<'a> Id<'a> {
         }
         match json.as_bytes().first()? {
             b'"' => {
-                let Text(text) = serde_json::from_str(json).ok()?;
-                Some(Self(Form::Text(text)))
+                let WireText(text) = serde_json::from_str(json).ok()?;
+                Some(Self(IdForm::Text(text)))
             }
-            b'-' | b'0'..=b'9' => Some(Self(Form::Number(Cow::Borrowed(json)))),
+            b'-' | b'0'..=b'9' => Some(Self(IdForm::Number(Cow::Borrowed(json)))),
             _ => None,
         }
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match &self.0 {
-            Form::Number(digits) => out.extend_from_slice(digits.as_bytes()),
-            Form::Text(text) => push_json(out, text),
+            IdForm::Number(digits) => out.extend_from_slice(digits.as_bytes()),
+            IdForm::Text(text) => push_json(out, text),
         }
     }
 }
 
 impl From<u64> for Id<'static> {
     fn from(number: u64) -> Self {
-        Self(Form::Number(Cow::Owned(number.to_string())))
+        Self(IdForm::Number(Cow::Owned(number.to_string())))
     }
 }
 
 impl<'a> From<&'a str> for Id<'a> {
     fn from(text: &'a str) -> Self {
-        Self(Form::Text(Cow::Borrowed(text)))
+        Self(IdForm::Text(Cow::Borrowed(text)))
     }
 }
 
@@ -87,8 +87,8 @@ impl<'a> From<&'a str> for Id<'a> {
 impl fmt::Display for Id<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Number(digits) => f.write_str(digits),
-            Form::Text(text) => f.write_str(&quoted(text)),
+            IdForm::Number(digits) => f.write_str(digits),
+            IdForm::Text(text) => f.write_str(&quoted(text)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::fields::{At, Fields, FromValue};
+use crate::fields::{FieldPath, FromValue, ObjectFields};
 use crate::vfs::write::ObjectWriter;
 use crate::vfs::{Capabilities, Method};
 use crate::{Context, FieldError};
@@ -142,8 +142,8 @@ fn millis(duration: Duration) -> u64 {
 }
 
 impl FromValue for Init {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `tool`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `tool`")?;
         Ok(Self {
             tool: fields.required("tool", "an object with `name`")?,
             protocol_version: fields.required("protocol_version", "a version")?,
@@ -164,8 +164,8 @@ impl FromValue for Init {
 }
 
 impl FromValue for ToolInput {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `name`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `name`")?;
         Ok(Self {
             name: fields.required("name", "a string")?,
             arguments: fields.or_default("arguments")?,
@@ -177,8 +177,8 @@ impl FromValue for ToolInput {
 
 /// What the host does not say is as documented.
 impl FromValue for SessionLimits {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object of limits")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object of limits")?;
         let usual = Self::default();
         let mut number = |key, usual: u64| {
             let found: Option<u64> = fields.optional(key)?;
@@ -198,7 +198,7 @@ impl FromValue for SessionLimits {
 }
 
 impl FromValue for Map<String, Value> {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         match value {
             Value::Object(members) => Ok(members),
             other => Err(FieldError::unexpected(at, "an object", &other)),
@@ -207,7 +207,7 @@ impl FromValue for Map<String, Value> {
 }
 
 impl FromValue for u64 {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
         value
             .as_u64()
             .ok_or_else(|| FieldError::unexpected(at, "a number that is not negative", &value))

@@ -32,7 +32,7 @@ pub struct LineBuffer {
     partial: Vec<u8>,
     /// Whether `partial` was handed out by the last call, so that it can go.
     is_handed_out: bool,
-    expects: Expects,
+    expects: ExpectedFrame,
     limit: usize,
 }
 
@@ -53,7 +53,7 @@ pub enum Frame<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Expects {
+enum ExpectedFrame {
     Line,
     /// The end of a line that was reported as too long.
     EndOfLine,
@@ -67,7 +67,7 @@ enum Expects {
 }
 
 /// Where a frame lies.
-enum Found<'a> {
+enum FrameSearch<'a> {
     Input(&'a [u8]),
     Partial,
     TooLong,
@@ -79,7 +79,7 @@ impl LineBuffer {
         Self {
             partial: Vec::new(),
             is_handed_out: false,
-            expects: Expects::Line,
+            expects: ExpectedFrame::Line,
             limit,
         }
     }
@@ -90,12 +90,12 @@ impl LineBuffer {
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Option<Frame<'a>> {
         self.release();
         match self.expects {
-            Expects::Blob { length } => self.next_blob(length, input),
-            Expects::EndOfBlob { remaining } => self.drop_blob(remaining, input),
-            Expects::Line | Expects::EndOfLine => match self.next_line(input)? {
-                Found::Input(line) => Some(Frame::Line(line)),
-                Found::Partial => Some(Frame::Line(without_cr(&self.partial))),
-                Found::TooLong => Some(Frame::LineTooLong),
+            ExpectedFrame::Blob { length } => self.next_blob(length, input),
+            ExpectedFrame::EndOfBlob { remaining } => self.drop_blob(remaining, input),
+            ExpectedFrame::Line | ExpectedFrame::EndOfLine => match self.next_line(input)? {
+                FrameSearch::Input(line) => Some(Frame::Line(line)),
+                FrameSearch::Partial => Some(Frame::Line(without_cr(&self.partial))),
+                FrameSearch::TooLong => Some(Frame::LineTooLong),
             },
         }
     }
@@ -104,13 +104,13 @@ impl LineBuffer {
     /// blob is incomplete.
     pub fn finish(&mut self) -> Option<Frame<'_>> {
         self.release();
-        match mem::replace(&mut self.expects, Expects::Line) {
-            Expects::Line if !is_blank(&self.partial) => {
+        match mem::replace(&mut self.expects, ExpectedFrame::Line) {
+            ExpectedFrame::Line if !is_blank(&self.partial) => {
                 self.is_handed_out = true;
                 Some(Frame::Line(without_cr(&self.partial)))
             }
-            Expects::Line | Expects::EndOfLine => None,
-            Expects::Blob { .. } | Expects::EndOfBlob { .. } => {
+            ExpectedFrame::Line | ExpectedFrame::EndOfLine => None,
+            ExpectedFrame::Blob { .. } | ExpectedFrame::EndOfBlob { .. } => {
                 self.is_handed_out = true;
                 Some(Frame::BlobCut)
             }
@@ -122,14 +122,14 @@ impl LineBuffer {
     /// Longer than the limit, it is dropped as it arrives and then reported as such.
     pub fn expect_blob(&mut self, length: u64) {
         match usize::try_from(length) {
-            Ok(length) if length <= self.limit => self.expects = Expects::Blob { length },
+            Ok(length) if length <= self.limit => self.expects = ExpectedFrame::Blob { length },
             _ => self.skip_blob(length),
         }
     }
 
     /// Drops the next `length` bytes, because the line that announces them was refused.
     pub fn skip_blob(&mut self, length: u64) {
-        self.expects = Expects::EndOfBlob { remaining: length };
+        self.expects = ExpectedFrame::EndOfBlob { remaining: length };
     }
 
     /// The bytes of memory that are held.
@@ -137,27 +137,27 @@ impl LineBuffer {
         self.partial.capacity()
     }
 
-    fn next_line<'a>(&mut self, input: &mut &'a [u8]) -> Option<Found<'a>> {
+    fn next_line<'a>(&mut self, input: &mut &'a [u8]) -> Option<FrameSearch<'a>> {
         loop {
             let Some(end) = memchr::memchr(b'\n', input) else {
                 return self.keep_line(mem::take(input));
             };
             let (line, rest) = (&input[..end], &input[end + 1..]);
             *input = rest;
-            if self.expects == Expects::EndOfLine {
-                self.expects = Expects::Line;
+            if self.expects == ExpectedFrame::EndOfLine {
+                self.expects = ExpectedFrame::Line;
             } else if self.is_too_long(line) {
                 self.partial.clear();
-                return Some(Found::TooLong);
+                return Some(FrameSearch::TooLong);
             } else if self.partial.is_empty() {
                 if !is_blank(line) {
-                    return Some(Found::Input(without_cr(line)));
+                    return Some(FrameSearch::Input(without_cr(line)));
                 }
             } else {
                 self.grow(line, self.limit.saturating_add(1));
                 self.is_handed_out = true;
                 if !is_blank(&self.partial) {
-                    return Some(Found::Partial);
+                    return Some(FrameSearch::Partial);
                 }
                 self.release();
             }
@@ -165,14 +165,14 @@ impl LineBuffer {
     }
 
     /// Keeps the beginning of a line, unless it is too long already.
-    fn keep_line<'a>(&mut self, piece: &[u8]) -> Option<Found<'a>> {
-        if self.expects == Expects::EndOfLine {
+    fn keep_line<'a>(&mut self, piece: &[u8]) -> Option<FrameSearch<'a>> {
+        if self.expects == ExpectedFrame::EndOfLine {
             return None;
         }
         if self.is_too_long(piece) {
             self.partial = Vec::new();
-            self.expects = Expects::EndOfLine;
-            return Some(Found::TooLong);
+            self.expects = ExpectedFrame::EndOfLine;
+            return Some(FrameSearch::TooLong);
         }
         self.grow(piece, self.limit.saturating_add(1));
         None
@@ -193,7 +193,7 @@ impl LineBuffer {
             return None;
         };
         *input = rest;
-        self.expects = Expects::Line;
+        self.expects = ExpectedFrame::Line;
         if self.partial.is_empty() {
             return Some(Frame::Blob(Cow::Borrowed(piece)));
         }
@@ -206,10 +206,10 @@ impl LineBuffer {
         *input = &input[here..];
         let remaining = remaining - here as u64;
         if remaining > 0 {
-            self.expects = Expects::EndOfBlob { remaining };
+            self.expects = ExpectedFrame::EndOfBlob { remaining };
             return None;
         }
-        self.expects = Expects::Line;
+        self.expects = ExpectedFrame::Line;
         Some(Frame::BlobDropped)
     }
 

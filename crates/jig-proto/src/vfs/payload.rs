@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::string::FromUtf8Error;
 
-use crate::text::Text;
+use crate::text::WireText;
 
 /// Content that is text, or bytes that are not.
 ///
@@ -80,11 +80,11 @@ impl<'a> Payload<'a> {
     /// The content of the field `key`, which is either among the others or a blob.
     pub(super) fn take(
         key: &str,
-        content: Option<Text<'a>>,
-        encoding: Option<Text<'a>>,
+        content: Option<WireText<'a>>,
+        encoding: Option<WireText<'a>>,
         blob: Option<Cow<'a, [u8]>>,
     ) -> Result<Self, String> {
-        let Text(content) = match (content, blob) {
+        let WireText(content) = match (content, blob) {
             (Some(content), None) => content,
             (None, Some(bytes)) => return Ok(Self::of_bytes(bytes)),
             (None, None) => return Err(format!("missing field `{key}`")),
@@ -92,7 +92,7 @@ impl<'a> Payload<'a> {
         };
         match encoding {
             None => Ok(Self::Text(content)),
-            Some(Text(name)) if name == "base64" => base64_simd::STANDARD
+            Some(WireText(name)) if name == "base64" => base64_simd::STANDARD
                 .decode_to_vec(content.as_bytes())
                 .map(|bytes| Self::Bytes(Cow::Owned(bytes)))
                 .map_err(|_| format!("`{key}` is not base64 with padding")),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::json::Unique;
-use crate::text::{self, Text, or_default};
+use crate::text::{self, WireText, or_default};
 use crate::vfs::owned::{IntoOwned, owned, plain};
 use crate::vfs::write::ObjectWriter;
 use crate::{CutReport, Fetch, TerminalReport, View};
@@ -94,7 +94,7 @@ pub struct ProcessStop {
 
 /// A program that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Started {
+pub struct StartedProcess {
     /// Its number, which only this tool can use.
     pub process: u64,
 }
@@ -222,10 +222,10 @@ impl ProcessOutput<'_> {
 impl<'de> Deserialize<'de> for ProcessRead {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Wire<'a> {
+        struct WireProcessRead<'a> {
             process: u64,
             #[serde(borrow)]
-            view: Option<Text<'a>>,
+            view: Option<WireText<'a>>,
             after_seq: Option<u64>,
             max_bytes: Option<u64>,
             wait_ms: Option<u64>,
@@ -233,10 +233,10 @@ impl<'de> Deserialize<'de> for ProcessRead {
             settle: bool,
         }
 
-        let wire = Wire::deserialize(deserializer)?;
+        let wire = WireProcessRead::deserialize(deserializer)?;
         let view = match wire.view {
             None => View::New,
-            Some(Text(name)) => View::named(&name).map_err(serde::de::Error::custom)?,
+            Some(WireText(name)) => View::named(&name).map_err(serde::de::Error::custom)?,
         };
         Ok(Self {
             process: wire.process,
@@ -266,14 +266,14 @@ where
     D: Deserializer<'de>,
 {
     #[derive(Deserialize)]
-    struct Wire {
+    struct WireTerminalSize {
         rows: Option<u16>,
         cols: Option<u16>,
     }
 
-    let wire: Option<text::Object<Wire>> = Option::deserialize(deserializer)?;
+    let wire: Option<text::WireObject<WireTerminalSize>> = Option::deserialize(deserializer)?;
     let usual = TerminalSize::default();
-    Ok(wire.map(|text::Object(wire)| TerminalSize {
+    Ok(wire.map(|text::WireObject(wire)| TerminalSize {
         rows: wire.rows.unwrap_or(usual.rows),
         cols: wire.cols.unwrap_or(usual.cols),
     }))

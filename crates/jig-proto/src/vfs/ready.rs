@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::FieldError;
-use crate::fields::{At, Fields, FromValue};
+use crate::fields::{FieldPath, FromValue, ObjectFields};
 use crate::vfs::Capabilities;
 use crate::vfs::write::ObjectWriter;
 
@@ -27,8 +27,8 @@ impl Ready {
 }
 
 impl FromValue for Ready {
-    fn from_value(value: Value, at: At<'_>) -> Result<Self, FieldError> {
-        let mut fields = Fields::open(value, at, "an object with `capabilities`")?;
+    fn from_value(value: Value, at: FieldPath<'_>) -> Result<Self, FieldError> {
+        let mut fields = ObjectFields::open(value, at, "an object with `capabilities`")?;
         Ok(Self {
             protocol_version: fields.optional("protocol_version")?,
             capabilities: fields

@@ -1,12 +1,12 @@
-//! [`Reply`]: what the host answers.
+//! [`VfsReply`]: what the host answers.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::text::{self, Text, or_default};
+use crate::text::{self, WireText, or_default};
 use crate::vfs::owned::{IntoOwned, owned, plain};
-use crate::vfs::{Payload, ProcessOutput, Started};
+use crate::vfs::{Payload, ProcessOutput, StartedProcess};
 
 mod codec;
 
@@ -14,7 +14,7 @@ mod codec;
 ///
 /// Exhaustive: a tool must understand what answers its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reply<'a> {
+pub enum VfsReply<'a> {
     /// To `fs.read`: the content.
     Read(ReadReply<'a>),
     /// To `fs.read` with `fd`: the descriptor that was passed with this line is the file.
@@ -35,7 +35,7 @@ pub enum Reply<'a> {
     /// To `process.run`.
     Process(ProcessReply<'a>),
     /// To `process.start`.
-    Started(Started),
+    Started(StartedProcess),
     /// To `process.read` and `process.stop`.
     Output(ProcessOutput<'a>),
 }
@@ -179,12 +179,12 @@ pub struct ProcessReply<'a> {
     pub truncated: bool,
 }
 
-impl Reply<'_> {
+impl VfsReply<'_> {
     /// A change was made, and there is nothing to tell.
-    pub const DONE: Reply<'static> = Reply::Done(DoneReply { etag: None });
+    pub const DONE: VfsReply<'static> = VfsReply::Done(DoneReply { etag: None });
 }
 
-impl<'a> Reply<'a> {
+impl<'a> VfsReply<'a> {
     /// The content of a whole file.
     pub fn read(content: impl Into<Payload<'a>>) -> Self {
         let content = content.into();
@@ -218,26 +218,26 @@ impl<'a> Reply<'a> {
     }
 
     /// The reply without what it borrows.
-    pub fn into_owned(self) -> Reply<'static> {
+    pub fn into_owned(self) -> VfsReply<'static> {
         match self {
-            Self::Read(reply) => Reply::Read(reply.into_owned()),
-            Self::Descriptor(reply) => Reply::Descriptor(reply.into_owned()),
-            Self::Done(reply) => Reply::Done(reply.into_owned()),
-            Self::Exists(exists) => Reply::Exists(exists),
-            Self::List(reply) => Reply::List(reply.into_owned()),
-            Self::Metadata(reply) => Reply::Metadata(reply.into_owned()),
-            Self::Grep(reply) => Reply::Grep(reply.into_owned()),
-            Self::Http(reply) => Reply::Http(reply.into_owned()),
-            Self::Process(reply) => Reply::Process(reply.into_owned()),
-            Self::Started(reply) => Reply::Started(reply),
-            Self::Output(reply) => Reply::Output(reply.into_owned()),
+            Self::Read(reply) => VfsReply::Read(reply.into_owned()),
+            Self::Descriptor(reply) => VfsReply::Descriptor(reply.into_owned()),
+            Self::Done(reply) => VfsReply::Done(reply.into_owned()),
+            Self::Exists(exists) => VfsReply::Exists(exists),
+            Self::List(reply) => VfsReply::List(reply.into_owned()),
+            Self::Metadata(reply) => VfsReply::Metadata(reply.into_owned()),
+            Self::Grep(reply) => VfsReply::Grep(reply.into_owned()),
+            Self::Http(reply) => VfsReply::Http(reply.into_owned()),
+            Self::Process(reply) => VfsReply::Process(reply.into_owned()),
+            Self::Started(reply) => VfsReply::Started(reply),
+            Self::Output(reply) => VfsReply::Output(reply.into_owned()),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for EntryKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(name) = Text::deserialize(deserializer)?;
+        let WireText(name) = WireText::deserialize(deserializer)?;
         Ok(match name.as_ref() {
             "file" => Self::File,
             "dir" => Self::Dir,

@@ -1,4 +1,4 @@
-//! [`Request`]: what a tool asks of its host.
+//! [`VfsRequest`]: what a tool asks of its host.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ mod codec;
     missing_docs,
     reason = "each is documented at its parameters and at `Method`"
 )]
-pub enum Request<'a> {
+pub enum VfsRequest<'a> {
     FsRead(FsRead<'a>),
     FsWrite(FsWrite<'a>),
     FsAppend(FsAppend<'a>),
@@ -223,7 +223,7 @@ pub struct Header<'a> {
     pub value: Cow<'a, str>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> VfsRequest<'a> {
     /// The method of the request.
     pub fn method(&self) -> Method {
         match self {
@@ -259,26 +259,26 @@ impl<'a> Request<'a> {
     }
 
     /// The request without what it borrows, to be done elsewhere or later.
-    pub fn into_owned(self) -> Request<'static> {
+    pub fn into_owned(self) -> VfsRequest<'static> {
         match self {
-            Self::FsRead(params) => Request::FsRead(params.into_owned()),
-            Self::FsWrite(params) => Request::FsWrite(params.into_owned()),
-            Self::FsAppend(params) => Request::FsAppend(params.into_owned()),
-            Self::FsPatch(params) => Request::FsPatch(params.into_owned()),
-            Self::FsExists(params) => Request::FsExists(params.into_owned()),
-            Self::FsListDir(params) => Request::FsListDir(params.into_owned()),
-            Self::FsMetadata(params) => Request::FsMetadata(params.into_owned()),
-            Self::FsMkdir(params) => Request::FsMkdir(params.into_owned()),
-            Self::FsDelete(params) => Request::FsDelete(params.into_owned()),
-            Self::FsRename(params) => Request::FsRename(params.into_owned()),
-            Self::FsGrep(params) => Request::FsGrep(params.into_owned()),
-            Self::HttpGet(params) => Request::HttpGet(params.into_owned()),
-            Self::HttpPost(params) => Request::HttpPost(params.into_owned()),
-            Self::ProcessRun(params) => Request::ProcessRun(params.into_owned()),
-            Self::ProcessStart(params) => Request::ProcessStart(params.into_owned()),
-            Self::ProcessRead(params) => Request::ProcessRead(params),
-            Self::ProcessWrite(params) => Request::ProcessWrite(params),
-            Self::ProcessStop(params) => Request::ProcessStop(params),
+            Self::FsRead(params) => VfsRequest::FsRead(params.into_owned()),
+            Self::FsWrite(params) => VfsRequest::FsWrite(params.into_owned()),
+            Self::FsAppend(params) => VfsRequest::FsAppend(params.into_owned()),
+            Self::FsPatch(params) => VfsRequest::FsPatch(params.into_owned()),
+            Self::FsExists(params) => VfsRequest::FsExists(params.into_owned()),
+            Self::FsListDir(params) => VfsRequest::FsListDir(params.into_owned()),
+            Self::FsMetadata(params) => VfsRequest::FsMetadata(params.into_owned()),
+            Self::FsMkdir(params) => VfsRequest::FsMkdir(params.into_owned()),
+            Self::FsDelete(params) => VfsRequest::FsDelete(params.into_owned()),
+            Self::FsRename(params) => VfsRequest::FsRename(params.into_owned()),
+            Self::FsGrep(params) => VfsRequest::FsGrep(params.into_owned()),
+            Self::HttpGet(params) => VfsRequest::HttpGet(params.into_owned()),
+            Self::HttpPost(params) => VfsRequest::HttpPost(params.into_owned()),
+            Self::ProcessRun(params) => VfsRequest::ProcessRun(params.into_owned()),
+            Self::ProcessStart(params) => VfsRequest::ProcessStart(params.into_owned()),
+            Self::ProcessRead(params) => VfsRequest::ProcessRead(params),
+            Self::ProcessWrite(params) => VfsRequest::ProcessWrite(params),
+            Self::ProcessStop(params) => VfsRequest::ProcessStop(params),
         }
     }
 

@@ -6,15 +6,15 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::fields::{At, Fields, FromValue, quoted};
+use crate::fields::{FieldPath, FromValue, ObjectFields, quoted};
 use crate::json::JsonError;
-use crate::text::{self, Text};
-use crate::vfs::envelope::{Envelope, NotAMessage, Reading};
+use crate::text::{self, WireText};
+use crate::vfs::envelope::{NotAMessage, Reading, VfsEnvelope};
 use crate::vfs::error::WireError;
 use crate::vfs::id::AboutRequest;
 use crate::vfs::ready::Ready;
 use crate::vfs::write::ObjectWriter;
-use crate::vfs::{ErrorReply, Id, Init, Method, Reply, Request};
+use crate::vfs::{ErrorReply, Id, Init, Method, VfsReply, VfsRequest};
 use crate::{FieldError, Response, ToolError, ToolState};
 
 /// A line of the host.
@@ -110,16 +110,16 @@ pub struct BadReply {
 ///
 /// What is wrong with it. Never panics.
 pub fn read_line<'a>(line: &'a [u8], reading: &Reading) -> Result<HostLine<'a>, BadHostLine> {
-    let envelope = Envelope::read(line)?;
+    let envelope = VfsEnvelope::read(line)?;
     envelope.check_version()?;
     match envelope.method()? {
-        Some(Text(method)) => read_notification(&method, &envelope, reading),
+        Some(WireText(method)) => read_notification(&method, &envelope, reading),
         None => read_response(&envelope, reading),
     }
 }
 
 fn read_response<'a>(
-    envelope: &Envelope<'a>,
+    envelope: &VfsEnvelope<'a>,
     reading: &Reading,
 ) -> Result<HostLine<'a>, BadHostLine> {
     let bad = |why: &str| BadHostLine::Response(why.to_owned());
@@ -145,15 +145,16 @@ fn read_response<'a>(
 
 fn read_notification<'a>(
     name: &str,
-    envelope: &Envelope<'a>,
+    envelope: &VfsEnvelope<'a>,
     reading: &Reading,
 ) -> Result<HostLine<'a>, BadHostLine> {
     let value = || envelope.value(&reading.limits);
     Ok(match name {
-        "init" => HostLine::Init(Box::new(Init::from_value(value()?, At::Root)?)),
+        "init" => HostLine::Init(Box::new(Init::from_value(value()?, FieldPath::Root)?)),
         "cancel" => HostLine::Cancel,
         "apply" => {
-            let mut fields = Fields::open(value()?, At::Root, "an object with `input`")?;
+            let mut fields =
+                ObjectFields::open(value()?, FieldPath::Root, "an object with `input`")?;
             HostLine::Apply {
                 input: fields.take("input").unwrap_or_default(),
                 question: fields.optional("question")?,
@@ -181,8 +182,8 @@ impl RawReply<'_> {
     /// # Errors
     ///
     /// If it is not an answer to such a request.
-    pub fn read(&self, method: Method) -> Result<Reply<'_>, BadReply> {
-        Reply::read_result(method, &self.0, None).map_err(|why| BadReply { method, why })
+    pub fn read(&self, method: Method) -> Result<VfsReply<'_>, BadReply> {
+        VfsReply::read_result(method, &self.0, None).map_err(|why| BadReply { method, why })
     }
 
     /// The same with the content that followed the line.
@@ -194,8 +195,8 @@ impl RawReply<'_> {
         &'r self,
         method: Method,
         content: impl Into<Cow<'r, [u8]>>,
-    ) -> Result<Reply<'r>, BadReply> {
-        Reply::read_result(method, &self.0, Some(content.into()))
+    ) -> Result<VfsReply<'r>, BadReply> {
+        VfsReply::read_result(method, &self.0, Some(content.into()))
             .map_err(|why| BadReply { method, why })
     }
 
@@ -206,7 +207,7 @@ impl RawReply<'_> {
 }
 
 /// Appends a request.
-pub fn write_request(out: &mut Vec<u8>, id: &Id<'_>, request: &Request<'_>) {
+pub fn write_request(out: &mut Vec<u8>, id: &Id<'_>, request: &VfsRequest<'_>) {
     let mut message = request_head(out, id, request);
     request.write(message.object("params"), true);
     message.end_line();
@@ -218,7 +219,7 @@ pub fn write_request(out: &mut Vec<u8>, id: &Id<'_>, request: &Request<'_>) {
 pub fn write_request_with_blob<'r>(
     out: &mut Vec<u8>,
     id: &Id<'_>,
-    request: &'r Request<'_>,
+    request: &'r VfsRequest<'_>,
 ) -> &'r [u8] {
     let Some(payload) = request.payload() else {
         write_request(out, id, request);
@@ -231,7 +232,11 @@ pub fn write_request_with_blob<'r>(
     payload.as_bytes()
 }
 
-fn request_head<'o>(out: &'o mut Vec<u8>, id: &Id<'_>, request: &Request<'_>) -> ObjectWriter<'o> {
+fn request_head<'o>(
+    out: &'o mut Vec<u8>,
+    id: &Id<'_>,
+    request: &VfsRequest<'_>,
+) -> ObjectWriter<'o> {
     let mut message = ObjectWriter::message(out);
     message.put_id("id", Some(id));
     message.put("method", request.method().name());

@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
-use jig_proto::fsproxy::legacy::{self, Command, CommandBuffer};
+use jig_proto::fsproxy::legacy::{self, CommandBuffer, LegacyCommand};
 use jig_proto::fsproxy::{
-    Code, Data, FrameBuffer, List, LlmCmd, LlmReply, MAX_FRAME, MAX_ID, Message, Mode, Op, Open,
-    ProxyError, QuotaReport, Read, Request, Role, TokenUsage, Write, read_request, read_response,
-    write_answer, write_data, write_done, write_error, write_handle, write_refusal, write_request,
-    write_result, write_written,
+    Data, FrameBuffer, ListParams, LlmCmd, LlmMessage, LlmReply, LlmRole, MAX_FRAME, MAX_ID, Op,
+    OpenMode, OpenParams, ProxyError, ProxyErrorCode, ProxyRequest, QuotaReport, ReadParams,
+    TokenUsage, WriteParams, read_request, read_response, write_answer, write_data, write_done,
+    write_error, write_handle, write_refusal, write_request, write_result, write_written,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -40,8 +40,12 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn llm_cmd() -> impl Strategy<Value = LlmCmd> {
-    let role = prop_oneof![Just(Role::System), Just(Role::User), Just(Role::Assistant)];
-    let message = (role, text()).prop_map(|(role, content)| Message::new(role, content));
+    let role = prop_oneof![
+        Just(LlmRole::System),
+        Just(LlmRole::User),
+        Just(LlmRole::Assistant)
+    ];
+    let message = (role, text()).prop_map(|(role, content)| LlmMessage::new(role, content));
     let inputs = (
         option::of(text()),
         vec(message, 0..4),
@@ -77,7 +81,7 @@ fn llm_cmd() -> impl Strategy<Value = LlmCmd> {
 }
 
 fn op() -> impl Strategy<Value = Op<'static>> {
-    let mode = prop::sample::select(Mode::ALL.to_vec());
+    let mode = prop::sample::select(OpenMode::ALL.to_vec());
     let path = text().prop_filter("a path is not empty", |path| !path.is_empty());
     let data = prop_oneof![
         4 => bytes().prop_map(|bytes| Data::encode(&bytes)),
@@ -85,21 +89,21 @@ fn op() -> impl Strategy<Value = Op<'static>> {
     ];
     prop_oneof![
         (path, mode, any::<Option<bool>>()).prop_map(|(path, mode, is_top_level)| {
-            Op::Open(Open {
+            Op::Open(OpenParams {
                 path: Cow::Owned(path),
                 mode,
                 is_top_level,
             })
         }),
-        (number(), number()).prop_map(|(handle, max)| Op::Read(Read { handle, max })),
-        (number(), data, any::<bool>()).prop_map(|(handle, data, last)| Op::Write(Write {
+        (number(), number()).prop_map(|(handle, max)| Op::Read(ReadParams { handle, max })),
+        (number(), data, any::<bool>()).prop_map(|(handle, data, last)| Op::Write(WriteParams {
             handle,
             data,
             last
         })),
         number().prop_map(|handle| Op::Close { handle }),
         (text(), option::of(text())).prop_map(|(path, after)| {
-            Op::List(List {
+            Op::List(ListParams {
                 path: Cow::Owned(format!("p{path}")),
                 after: after.map(Cow::Owned),
             })
@@ -162,7 +166,7 @@ enum Given {
 }
 
 fn given() -> impl Strategy<Value = Given> {
-    let code = prop::sample::select(Code::ALL.to_vec());
+    let code = prop::sample::select(ProxyErrorCode::ALL.to_vec());
     prop_oneof![
         number().prop_map(Given::Handle),
         (bytes(), any::<bool>()).prop_map(|(bytes, eof)| Given::Data(bytes, eof)),
@@ -224,7 +228,7 @@ impl Given {
 /// A command of an older client, with its content.
 #[derive(Debug, Clone)]
 enum Sent {
-    Open(String, legacy::Mode, bool),
+    Open(String, legacy::LegacyOpenMode, bool),
     Read(u64, u64),
     Write(u64, Vec<u8>),
     Close(u64),
@@ -233,7 +237,7 @@ enum Sent {
 }
 
 fn sent() -> impl Strategy<Value = Sent> {
-    let mode = prop::sample::select(legacy::Mode::ALL.to_vec());
+    let mode = prop::sample::select(legacy::LegacyOpenMode::ALL.to_vec());
     prop_oneof![
         ("[a-z/.é]{1,12}", mode, any::<bool>()).prop_map(|(path, mode, is_top_level)| Sent::Open(
             path,
@@ -257,31 +261,33 @@ fn sent() -> impl Strategy<Value = Sent> {
 }
 
 impl Sent {
-    fn command(&self) -> Command<'_> {
+    fn command(&self) -> LegacyCommand<'_> {
         match self {
-            Sent::Open(path, mode, is_top_level) => Command::Open {
+            Sent::Open(path, mode, is_top_level) => LegacyCommand::Open {
                 path,
                 mode: *mode,
                 is_top_level: *is_top_level,
             },
-            Sent::Read(handle, size) => Command::Read {
+            Sent::Read(handle, size) => LegacyCommand::Read {
                 handle: *handle,
                 size: *size,
             },
-            Sent::Write(handle, data) => Command::Write {
+            Sent::Write(handle, data) => LegacyCommand::Write {
                 handle: *handle,
                 data,
             },
-            Sent::Close(handle) => Command::Close { handle: *handle },
-            Sent::Chat(is_top_level, [stdin, stdout, stderr], files, prompt) => Command::LlmChat {
-                is_top_level: *is_top_level,
-                stdin: *stdin,
-                stdout: *stdout,
-                stderr: *stderr,
-                files,
-                prompt,
-            },
-            Sent::Quota => Command::LlmQuota,
+            Sent::Close(handle) => LegacyCommand::Close { handle: *handle },
+            Sent::Chat(is_top_level, [stdin, stdout, stderr], files, prompt) => {
+                LegacyCommand::LlmChat {
+                    is_top_level: *is_top_level,
+                    stdin: *stdin,
+                    stdout: *stdout,
+                    stderr: *stderr,
+                    files,
+                    prompt,
+                }
+            }
+            Sent::Quota => LegacyCommand::LlmQuota,
         }
     }
 }
@@ -349,7 +355,7 @@ proptest! {
         let frames = frames(&pieces(&stream, &lengths), MAX_FRAME);
         prop_assert_eq!(frames.len(), requests.len());
         for (frame, (id, op)) in frames.iter().zip(requests) {
-            let expected = Request { id: Cow::Owned(id), op };
+            let expected = ProxyRequest { id: Cow::Owned(id), op };
             prop_assert_eq!(read_request(frame), Ok(expected));
         }
     }

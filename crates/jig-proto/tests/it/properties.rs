@@ -2,11 +2,11 @@
 //! reading panic.
 
 use indexmap::IndexMap;
-use jig_proto::json::{self, Limits};
+use jig_proto::json::{self, JsonLimits};
 use jig_proto::{
     Access, Action, Actions, Block, CommandRule, Content, Context, EnvRule, ErrorDetails, FsGrants,
     FsRule, HandleId, HandleReport, Invocation, NetRule, Outcome, ProjectPath, Question, Resource,
-    ResourceData, Response, Status, Text, ToolError, ToolState, read_printed,
+    ResourceData, Response, StateName, Text, ToolError, ToolState, read_printed,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -146,9 +146,9 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn response() -> impl Strategy<Value = Response> {
     let status = prop_oneof![
-        Just(Status::Running),
-        Just(Status::Waiting),
-        Just(Status::Stopped)
+        Just(StateName::Running),
+        Just(StateName::Waiting),
+        Just(StateName::Stopped)
     ];
     let details = (any::<bool>(), vec(text(), 0..3))
         .prop_map(|(transient, trace)| ErrorDetails { transient, trace });
@@ -243,12 +243,12 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
 
 /// Puts `input` through everything that reads bytes. The property is that this returns.
 fn read_everything(input: &[u8]) {
-    let _ = read_printed(input, &Limits::MESSAGE);
-    let _ = json::from_slice::<Context>(input, &Limits::MESSAGE);
-    let _ = json::from_slice::<Access>(input, &Limits::MESSAGE);
-    let _ = json::from_slice::<Question>(input, &Limits::MESSAGE);
-    let _ = json::from_slice::<ToolError>(input, &Limits::MESSAGE);
-    if let Ok(value) = json::value(input, &Limits::MESSAGE) {
+    let _ = read_printed(input, &JsonLimits::MESSAGE);
+    let _ = json::from_slice::<Context>(input, &JsonLimits::MESSAGE);
+    let _ = json::from_slice::<Access>(input, &JsonLimits::MESSAGE);
+    let _ = json::from_slice::<Question>(input, &JsonLimits::MESSAGE);
+    let _ = json::from_slice::<ToolError>(input, &JsonLimits::MESSAGE);
+    if let Ok(value) = json::value(input, &JsonLimits::MESSAGE) {
         let _ = Content::read(value.clone()).map(|read| read.value.to_text());
         let _ = Response::read(value.clone());
         let _ = HandleReport::read(value.clone());
@@ -300,7 +300,7 @@ proptest! {
     #[test]
     fn a_state_reads_back_equal(state in state()) {
         let written = serde_json::to_vec(&state).unwrap();
-        let read = read_printed(&written, &Limits::MESSAGE).unwrap();
+        let read = read_printed(&written, &JsonLimits::MESSAGE).unwrap();
         prop_assert!(read.warnings.is_empty());
         prop_assert_eq!(read.value, state.asking());
     }
@@ -308,7 +308,7 @@ proptest! {
     #[test]
     fn an_outcome_reads_back_as_its_state(outcome in outcome()) {
         let written = serde_json::to_vec(&outcome).unwrap();
-        let read = read_printed(&written, &Limits::MESSAGE).unwrap();
+        let read = read_printed(&written, &JsonLimits::MESSAGE).unwrap();
         prop_assert!(read.warnings.is_empty());
         prop_assert_eq!(read.value, ToolState::from(outcome).asking());
     }
@@ -316,7 +316,7 @@ proptest! {
     #[test]
     fn a_response_reads_back_equal(response in response()) {
         let written = serde_json::to_vec(&response).unwrap();
-        let read = Response::read(json::value(&written, &Limits::MESSAGE).unwrap()).unwrap();
+        let read = Response::read(json::value(&written, &JsonLimits::MESSAGE).unwrap()).unwrap();
         prop_assert!(read.warnings.is_empty());
         prop_assert_eq!(read.value, response);
     }
@@ -324,14 +324,14 @@ proptest! {
     #[test]
     fn a_context_reads_back_equal(context in context()) {
         let written = serde_json::to_vec(&context).unwrap();
-        prop_assert_eq!(json::from_slice::<Context>(&written, &Limits::MESSAGE).unwrap(), context);
+        prop_assert_eq!(json::from_slice::<Context>(&written, &JsonLimits::MESSAGE).unwrap(), context);
     }
 
     #[test]
     fn a_report_of_text_reads_back_equal(number: u64, shown in text(), result in text()) {
         for state in [ToolState::running(shown.as_str()), ToolState::succeeded(result.as_str())] {
             let report = HandleReport::new(HandleId::numbered(number), state);
-            let value = json::value(report.to_string().as_bytes(), &Limits::MESSAGE).unwrap();
+            let value = json::value(report.to_string().as_bytes(), &JsonLimits::MESSAGE).unwrap();
             prop_assert_eq!(HandleReport::read(value).unwrap().value, report);
         }
     }
@@ -365,7 +365,7 @@ proptest! {
     fn truncated_messages_are_not_states(state in state(), end in any::<prop::sample::Index>()) {
         let written = serde_json::to_vec(&state).unwrap();
         let cut = &written[..end.index(written.len())];
-        prop_assert!(read_printed(cut, &Limits::MESSAGE).is_err());
+        prop_assert!(read_printed(cut, &JsonLimits::MESSAGE).is_err());
     }
 
     /// The scan agrees with the parser about what a message holds.
@@ -383,7 +383,7 @@ proptest! {
         }
         let written = input.to_string();
         let (values, depth) = count(&input);
-        let exact = Limits::MESSAGE.with_bytes(written.len()).with_depth(depth).with_values(values);
+        let exact = JsonLimits::MESSAGE.with_bytes(written.len()).with_depth(depth).with_values(values);
         prop_assert_eq!(&json::value(written.as_bytes(), &exact).unwrap(), &input);
         for tighter in [
             exact.with_bytes(written.len() - 1),

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use jig_proto::json::Limits;
-use jig_proto::vfs::host::{self, Fault, ToolLine};
+use jig_proto::json::JsonLimits;
+use jig_proto::vfs::host::{self, ToolLine, ToolLineFault};
 use jig_proto::vfs::tool::{self, HostLine};
 use jig_proto::vfs::{
     Capabilities, DescriptorReply, DoneReply, Edit, Entry, EntryKind, ErrorKind, ErrorReply,
     FileMatches, Frame, FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath, FsRead, FsRename,
     FsWrite, GrepReply, Header, HttpGet, HttpPost, HttpReply, Id, Init, LineBuffer, ListReply,
     MatchedLine, MetadataReply, Method, Payload, ProcessOutput, ProcessRead, ProcessReply,
-    ProcessRun, ProcessStart, ProcessStop, ProcessWrite, ReadReply, Reading, Ready, Reply, Request,
-    SessionLimits, Started, TerminalSize, ToolInput,
+    ProcessRun, ProcessStart, ProcessStop, ProcessWrite, ReadReply, Reading, Ready, SessionLimits,
+    StartedProcess, TerminalSize, ToolInput, VfsReply, VfsRequest,
 };
 use jig_proto::{CutReport, Fetch, TerminalReport, View};
 use proptest::collection::vec;
@@ -58,7 +58,7 @@ fn edit() -> impl Strategy<Value = Edit<'static>> {
     (text(), text(), any::<bool>()).prop_map(|(old, new, all)| Edit { old, new, all })
 }
 
-fn fs_request() -> impl Strategy<Value = Request<'static>> {
+fn fs_request() -> impl Strategy<Value = VfsRequest<'static>> {
     let etag = || option::of(text());
     let path = || text().prop_map(|path| FsPath { path });
     prop_oneof![
@@ -70,7 +70,7 @@ fn fs_request() -> impl Strategy<Value = Request<'static>> {
             any::<bool>()
         )
             .prop_map(|(path, offset, length, blob, fd)| {
-                Request::FsRead(FsRead {
+                VfsRequest::FsRead(FsRead {
                     path,
                     offset,
                     length,
@@ -80,7 +80,7 @@ fn fs_request() -> impl Strategy<Value = Request<'static>> {
             }),
         (text(), payload(), any::<bool>(), etag()).prop_map(
             |(path, content, exclusive, if_match)| {
-                Request::FsWrite(FsWrite {
+                VfsRequest::FsWrite(FsWrite {
                     path,
                     content,
                     exclusive,
@@ -89,38 +89,38 @@ fn fs_request() -> impl Strategy<Value = Request<'static>> {
             }
         ),
         (text(), payload(), etag()).prop_map(|(path, content, if_match)| {
-            Request::FsAppend(FsAppend {
+            VfsRequest::FsAppend(FsAppend {
                 path,
                 content,
                 if_match,
             })
         }),
         (text(), vec(edit(), 0..4), etag()).prop_map(|(path, edits, if_match)| {
-            Request::FsPatch(FsPatch {
+            VfsRequest::FsPatch(FsPatch {
                 path,
                 edits,
                 if_match,
             })
         }),
-        path().prop_map(Request::FsExists),
-        path().prop_map(Request::FsMetadata),
-        path().prop_map(Request::FsMkdir),
+        path().prop_map(VfsRequest::FsExists),
+        path().prop_map(VfsRequest::FsMetadata),
+        path().prop_map(VfsRequest::FsMkdir),
         (text(), option::of(text()), any::<Option<u32>>()).prop_map(|(path, cursor, limit)| {
-            Request::FsListDir(FsListDir {
+            VfsRequest::FsListDir(FsListDir {
                 path,
                 cursor,
                 limit,
             })
         }),
         (text(), any::<bool>(), etag()).prop_map(|(path, recursive, if_match)| {
-            Request::FsDelete(FsDelete {
+            VfsRequest::FsDelete(FsDelete {
                 path,
                 recursive,
                 if_match,
             })
         }),
         (text(), text(), any::<bool>()).prop_map(|(from, to, overwrite)| {
-            Request::FsRename(FsRename {
+            VfsRequest::FsRename(FsRename {
                 from,
                 to,
                 overwrite,
@@ -134,7 +134,7 @@ fn fs_request() -> impl Strategy<Value = Request<'static>> {
         )
             .prop_map(
                 |(pattern, paths, extensions, (context, literal, ignore_case, all))| {
-                    Request::FsGrep(FsGrep {
+                    VfsRequest::FsGrep(FsGrep {
                         pattern,
                         paths,
                         extensions,
@@ -148,22 +148,22 @@ fn fs_request() -> impl Strategy<Value = Request<'static>> {
     ]
 }
 
-fn request() -> impl Strategy<Value = Request<'static>> {
+fn request() -> impl Strategy<Value = VfsRequest<'static>> {
     prop_oneof![
         11 => fs_request(),
         1 => (text(), vec(header(), 0..3))
-            .prop_map(|(url, headers)| Request::HttpGet(HttpGet { url, headers })),
+            .prop_map(|(url, headers)| VfsRequest::HttpGet(HttpGet { url, headers })),
         1 => (text(), vec(header(), 0..3), payload()).prop_map(|(url, headers, body)| {
-            Request::HttpPost(HttpPost { url, headers, body })
+            VfsRequest::HttpPost(HttpPost { url, headers, body })
         }),
         1 => (text(), texts(), texts(), option::of(text())).prop_map(|(program, args, envs, cwd)| {
-            Request::ProcessRun(ProcessRun { program, args, envs, cwd })
+            VfsRequest::ProcessRun(ProcessRun { program, args, envs, cwd })
         }),
         4 => process_request(),
     ]
 }
 
-fn process_request() -> impl Strategy<Value = Request<'static>> {
+fn process_request() -> impl Strategy<Value = VfsRequest<'static>> {
     let terminal = any::<(u16, u16)>().prop_map(|(rows, cols)| TerminalSize { rows, cols });
     let start = (
         text(),
@@ -173,7 +173,7 @@ fn process_request() -> impl Strategy<Value = Request<'static>> {
         option::of(terminal),
     )
         .prop_map(|(program, args, envs, cwd, terminal)| {
-            Request::ProcessStart(ProcessStart {
+            VfsRequest::ProcessStart(ProcessStart {
                 program,
                 args,
                 envs,
@@ -186,7 +186,7 @@ fn process_request() -> impl Strategy<Value = Request<'static>> {
     let numbers = any::<(u64, Option<u64>, Option<usize>, bool)>();
     let read = (view, option::of(wait), numbers).prop_map(
         |(view, wait, (process, after_seq, max_bytes, settle))| {
-            Request::ProcessRead(ProcessRead {
+            VfsRequest::ProcessRead(ProcessRead {
                 process,
                 fetch: Fetch {
                     view,
@@ -199,8 +199,8 @@ fn process_request() -> impl Strategy<Value = Request<'static>> {
         },
     );
     let write = (any::<u64>(), value())
-        .prop_map(|(process, input)| Request::ProcessWrite(ProcessWrite { process, input }));
-    let stop = any::<u64>().prop_map(|process| Request::ProcessStop(ProcessStop { process }));
+        .prop_map(|(process, input)| VfsRequest::ProcessWrite(ProcessWrite { process, input }));
+    let stop = any::<u64>().prop_map(|process| VfsRequest::ProcessStop(ProcessStop { process }));
     prop_oneof![start, read, write, stop]
 }
 
@@ -251,7 +251,7 @@ fn file_matches() -> impl Strategy<Value = FileMatches<'static>> {
 }
 
 /// A reply, and a method that it may answer.
-fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
+fn reply() -> impl Strategy<Value = (Method, VfsReply<'static>)> {
     let etag = || option::of(text());
     let change = prop::sample::select(vec![
         Method::FsWrite,
@@ -269,7 +269,7 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
         (payload(), any::<u64>(), etag()).prop_map(|(content, size, etag)| {
             (
                 Method::FsRead,
-                Reply::Read(ReadReply {
+                VfsReply::Read(ReadReply {
                     content,
                     size,
                     etag,
@@ -279,18 +279,20 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
         (any::<u64>(), etag()).prop_map(|(size, etag)| {
             (
                 Method::FsRead,
-                Reply::Descriptor(DescriptorReply { size, etag }),
+                VfsReply::Descriptor(DescriptorReply { size, etag }),
             )
         }),
-        (change, etag()).prop_map(|(method, etag)| (method, Reply::Done(DoneReply { etag }))),
-        any::<bool>().prop_map(|exists| (Method::FsExists, Reply::Exists(exists))),
-        any::<u64>()
-            .prop_map(|process| (Method::ProcessStart, Reply::Started(Started { process }))),
-        (output, process_output()).prop_map(|(method, output)| (method, Reply::Output(output))),
+        (change, etag()).prop_map(|(method, etag)| (method, VfsReply::Done(DoneReply { etag }))),
+        any::<bool>().prop_map(|exists| (Method::FsExists, VfsReply::Exists(exists))),
+        any::<u64>().prop_map(|process| (
+            Method::ProcessStart,
+            VfsReply::Started(StartedProcess { process })
+        )),
+        (output, process_output()).prop_map(|(method, output)| (method, VfsReply::Output(output))),
         (vec(entry, 0..4), etag()).prop_map(|(entries, next_cursor)| {
             (
                 Method::FsListDir,
-                Reply::List(ListReply {
+                VfsReply::List(ListReply {
                     entries,
                     next_cursor,
                 }),
@@ -299,7 +301,7 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
         (kind(), any::<u64>(), etag()).prop_map(|(kind, size, etag)| {
             (
                 Method::FsMetadata,
-                Reply::Metadata(MetadataReply { kind, size, etag }),
+                VfsReply::Metadata(MetadataReply { kind, size, etag }),
             )
         }),
         (
@@ -310,7 +312,7 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
             .prop_map(|(matches, (skipped, ignored), truncated)| {
                 (
                     Method::FsGrep,
-                    Reply::Grep(GrepReply {
+                    VfsReply::Grep(GrepReply {
                         matches,
                         skipped,
                         ignored,
@@ -319,7 +321,7 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
                 )
             }),
         (http, any::<u16>(), payload()).prop_map(|(method, status, body)| {
-            (method, Reply::Http(HttpReply { status, body }))
+            (method, VfsReply::Http(HttpReply { status, body }))
         }),
         (text(), text(), any::<i32>(), any::<bool>()).prop_map(
             |(stdout, stderr, exit_code, truncated)| {
@@ -329,7 +331,7 @@ fn reply() -> impl Strategy<Value = (Method, Reply<'static>)> {
                     exit_code,
                     truncated,
                 };
-                (Method::ProcessRun, Reply::Process(reply))
+                (Method::ProcessRun, VfsReply::Process(reply))
             }
         ),
     ]
@@ -457,7 +459,7 @@ fn read_everything(line: &[u8]) {
     for reading in [
         Reading::PLAIN,
         BLOBS(),
-        Reading::PLAIN.with_limits(Limits::SHORT),
+        Reading::PLAIN.with_limits(JsonLimits::SHORT),
     ] {
         match host::read_line(line, &reading) {
             Ok(ToolLine::Request { request, .. }) => drop(request.into_owned()),
@@ -465,7 +467,7 @@ fn read_everything(line: &[u8]) {
                 drop(request.into_owned().with_content(line));
             }
             Ok(other) => drop(other),
-            Err(Fault::Answer { id, error, .. }) => {
+            Err(ToolLineFault::Answer { id, error, .. }) => {
                 let mut out = Vec::new();
                 host::write_error(&mut out, id.as_ref(), &error);
                 assert!(out.len() < 4_096, "an error is short: {}", out.len());
@@ -476,7 +478,7 @@ fn read_everything(line: &[u8]) {
         match tool::read_line(line, &reading) {
             Ok(HostLine::Reply { result, .. }) => {
                 for method in Method::ALL {
-                    let _ = result.read(method).map(Reply::into_owned);
+                    let _ = result.read(method).map(VfsReply::into_owned);
                 }
             }
             Ok(HostLine::ReplyWithBlob { result, .. }) => {
@@ -650,7 +652,7 @@ proptest! {
         tool::write_request(&mut line, &id, &request);
         let cut = &line[..end.index(line.len() - 1)];
         let fault = host::read_line(cut, &Reading::PLAIN).unwrap_err();
-        let is_malformed = matches!(fault, Fault::Answer { id: None, error, .. } if error.code() == -32600);
+        let is_malformed = matches!(fault, ToolLineFault::Answer { id: None, error, .. } if error.code() == -32600);
         prop_assert!(is_malformed);
     }
 

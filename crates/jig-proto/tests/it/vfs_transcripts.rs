@@ -14,8 +14,8 @@ use jig_proto::vfs::{
     FsAppend, FsDelete, FsGrep, FsListDir, FsPatch, FsPath, FsRead, FsRename, FsWrite, GrepReply,
     Header, HttpGet, HttpPost, HttpReply, Id, Init, ListReply, MatchedLine, MetadataReply, Method,
     Payload, ProcessOutput, ProcessRead, ProcessReply, ProcessRun, ProcessStart, ProcessStop,
-    ProcessWrite, ReadReply, Reading, Ready, Reply, Request, SessionLimits, Started, TerminalSize,
-    ToolInput,
+    ProcessWrite, ReadReply, Reading, Ready, SessionLimits, StartedProcess, TerminalSize,
+    ToolInput, VfsReply, VfsRequest,
 };
 use jig_proto::{
     Access, Action, Block, Content, Context, CutReport, Fetch, FsGrants, FsRule, Question,
@@ -33,7 +33,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 /// The tool writes exactly this, and the host reads the same request.
-fn check_request(request: Request<'_>, params: &str) {
+fn check_request(request: VfsRequest<'_>, params: &str) {
     let method = request.method();
     let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
     let id = Id::from(1);
@@ -43,7 +43,7 @@ fn check_request(request: Request<'_>, params: &str) {
 }
 
 /// The host writes exactly this, and the tool reads the same reply.
-fn check_reply(method: Method, reply: &Reply<'_>, result: &str) {
+fn check_reply(method: Method, reply: &VfsReply<'_>, result: &str) {
     let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
     let id = Id::from(1);
     assert_eq!(written(|out| host::write_reply(out, &id, reply)), line);
@@ -75,7 +75,7 @@ fn texts(list: &[&'static str]) -> Vec<Cow<'static, str>> {
 fn v018_x07_the_bare_name_is_answered_with_the_right_one() {
     let line = r#"{"jsonrpc":"2.0","id":1,"method":"read","params":{"path":"src/main.rs"}}"#;
     let fault = host::read_line(line.as_bytes(), &Reading::PLAIN).expect_err("no such method");
-    let host::Fault::Answer { id, error, .. } = fault else {
+    let host::ToolLineFault::Answer { id, error, .. } = fault else {
         panic!("{fault}");
     };
     assert_eq!(
@@ -91,7 +91,10 @@ fn v022_v023_responses() {
         panic!("it is a reply");
     };
     assert_eq!(id, Id::from(1));
-    assert_eq!(result.read(Method::FsRead), Ok(Reply::read("fn main() {}")));
+    assert_eq!(
+        result.read(Method::FsRead),
+        Ok(VfsReply::read("fn main() {}"))
+    );
 
     let line = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Access denied: path '.env' is in the sensitive paths list"}}"#;
     let HostLine::Error { id, error } = host_line(line) else {
@@ -154,12 +157,12 @@ fn v029_v030_error_result() {
 #[test]
 fn v044_to_v049_x55_read() {
     check_request(
-        Request::FsRead(FsRead::new("src/main.rs")),
+        VfsRequest::FsRead(FsRead::new("src/main.rs")),
         r#"{"path":"src/main.rs"}"#,
     );
     check_reply(
         Method::FsRead,
-        &Reply::Read(ReadReply {
+        &VfsReply::Read(ReadReply {
             content: Payload::from("fn main() {}"),
             size: 13,
             etag: None,
@@ -168,7 +171,7 @@ fn v044_to_v049_x55_read() {
     );
     check_reply(
         Method::FsRead,
-        &Reply::Read(ReadReply {
+        &VfsReply::Read(ReadReply {
             content: Payload::from(&b"\x89PNG\r\n\x1a\n"[..]),
             size: 1234,
             etag: None,
@@ -180,7 +183,7 @@ fn v044_to_v049_x55_read() {
 #[test]
 fn x24_ranges_etags_blobs_and_descriptors() {
     check_request(
-        Request::FsRead(FsRead {
+        VfsRequest::FsRead(FsRead {
             offset: Some(10_000_000),
             length: Some(65_536),
             blob: true,
@@ -191,7 +194,7 @@ fn x24_ranges_etags_blobs_and_descriptors() {
     );
     check_reply(
         Method::FsRead,
-        &Reply::Read(ReadReply {
+        &VfsReply::Read(ReadReply {
             content: Payload::from("part"),
             size: 20_000_000,
             etag: Some("\"x\"".into()),
@@ -200,7 +203,7 @@ fn x24_ranges_etags_blobs_and_descriptors() {
     );
     check_reply(
         Method::FsRead,
-        &Reply::Descriptor(DescriptorReply {
+        &VfsReply::Descriptor(DescriptorReply {
             size: 3,
             etag: Some("x".into()),
         }),
@@ -211,28 +214,28 @@ fn x24_ranges_etags_blobs_and_descriptors() {
 #[test]
 fn v050_v051_x57_write() {
     check_request(
-        Request::FsWrite(FsWrite::new(
+        VfsRequest::FsWrite(FsWrite::new(
             "src/main.rs",
             "fn main() { println!(\"hello\"); }",
         )),
         r#"{"path":"src/main.rs","content":"fn main() { println!(\"hello\"); }"}"#,
     );
     check_request(
-        Request::FsWrite(FsWrite::new("image.png", &b"\x89PNG\r\n\x1a\n"[..])),
+        VfsRequest::FsWrite(FsWrite::new("image.png", &b"\x89PNG\r\n\x1a\n"[..])),
         r#"{"path":"image.png","content":"iVBORw0KGgo=","encoding":"base64"}"#,
     );
     check_request(
-        Request::FsWrite(FsWrite {
+        VfsRequest::FsWrite(FsWrite {
             exclusive: true,
             if_match: Some("x".into()),
             ..FsWrite::new("a", "")
         }),
         r#"{"path":"a","content":"","exclusive":true,"if_match":"x"}"#,
     );
-    check_reply(Method::FsWrite, &Reply::DONE, "{}");
+    check_reply(Method::FsWrite, &VfsReply::DONE, "{}");
     check_reply(
         Method::FsWrite,
-        &Reply::Done(DoneReply {
+        &VfsReply::Done(DoneReply {
             etag: Some("y".into()),
         }),
         r#"{"etag":"y"}"#,
@@ -242,14 +245,14 @@ fn v050_v051_x57_write() {
 #[test]
 fn append_patch_and_mkdir() {
     check_request(
-        Request::FsAppend(FsAppend {
+        VfsRequest::FsAppend(FsAppend {
             if_match: Some("x".into()),
             ..FsAppend::new("log", "line\n")
         }),
         r#"{"path":"log","content":"line\n","if_match":"x"}"#,
     );
     check_request(
-        Request::FsPatch(FsPatch {
+        VfsRequest::FsPatch(FsPatch {
             if_match: Some("x".into()),
             ..FsPatch::new(
                 "a",
@@ -269,31 +272,35 @@ fn append_patch_and_mkdir() {
         }),
         r#"{"path":"a","edits":[{"old":"one","new":"two"},{"old":"\t","new":"","all":true}],"if_match":"x"}"#,
     );
-    check_request(Request::FsMkdir(FsPath::new("a/b")), r#"{"path":"a/b"}"#);
+    check_request(VfsRequest::FsMkdir(FsPath::new("a/b")), r#"{"path":"a/b"}"#);
     for method in [Method::FsAppend, Method::FsPatch, Method::FsMkdir] {
-        check_reply(method, &Reply::DONE, "{}");
+        check_reply(method, &VfsReply::DONE, "{}");
     }
 }
 
 #[test]
 fn v052_v057_exists_and_metadata() {
     check_request(
-        Request::FsExists(FsPath::new("src/main.rs")),
+        VfsRequest::FsExists(FsPath::new("src/main.rs")),
         r#"{"path":"src/main.rs"}"#,
     );
-    check_reply(Method::FsExists, &Reply::Exists(true), r#"{"exists":true}"#);
     check_reply(
         Method::FsExists,
-        &Reply::Exists(false),
+        &VfsReply::Exists(true),
+        r#"{"exists":true}"#,
+    );
+    check_reply(
+        Method::FsExists,
+        &VfsReply::Exists(false),
         r#"{"exists":false}"#,
     );
     check_request(
-        Request::FsMetadata(FsPath::new("src/main.rs")),
+        VfsRequest::FsMetadata(FsPath::new("src/main.rs")),
         r#"{"path":"src/main.rs"}"#,
     );
     check_reply(
         Method::FsMetadata,
-        &Reply::Metadata(MetadataReply {
+        &VfsReply::Metadata(MetadataReply {
             kind: EntryKind::File,
             size: 1234,
             etag: None,
@@ -314,19 +321,19 @@ fn v053_to_v056_list_dir() {
         entry("cmd", EntryKind::Dir),
     ];
     check_request(
-        Request::FsListDir(FsListDir::new("src")),
+        VfsRequest::FsListDir(FsListDir::new("src")),
         r#"{"path":"src"}"#,
     );
     check_reply(
         Method::FsListDir,
-        &Reply::List(ListReply {
+        &VfsReply::List(ListReply {
             entries,
             next_cursor: None,
         }),
         r#"{"entries":[{"path":"main.rs","kind":"file"},{"path":"lib.rs","kind":"file"},{"path":"cmd","kind":"dir"}]}"#,
     );
     check_request(
-        Request::FsListDir(FsListDir {
+        VfsRequest::FsListDir(FsListDir {
             cursor: Some("c1".into()),
             limit: Some(100),
             ..FsListDir::new(".")
@@ -335,7 +342,7 @@ fn v053_to_v056_list_dir() {
     );
     check_reply(
         Method::FsListDir,
-        &Reply::List(ListReply {
+        &VfsReply::List(ListReply {
             entries: vec![entry("pipe", EntryKind::Other)],
             next_cursor: Some("c2".into()),
         }),
@@ -346,11 +353,11 @@ fn v053_to_v056_list_dir() {
 #[test]
 fn v058_v059_x49_x57_delete_and_rename() {
     check_request(
-        Request::FsDelete(FsDelete::new("tmp/scratch.txt")),
+        VfsRequest::FsDelete(FsDelete::new("tmp/scratch.txt")),
         r#"{"path":"tmp/scratch.txt"}"#,
     );
     check_request(
-        Request::FsDelete(FsDelete {
+        VfsRequest::FsDelete(FsDelete {
             recursive: true,
             if_match: Some("x".into()),
             ..FsDelete::new("tmp")
@@ -358,24 +365,24 @@ fn v058_v059_x49_x57_delete_and_rename() {
         r#"{"path":"tmp","recursive":true,"if_match":"x"}"#,
     );
     check_request(
-        Request::FsRename(FsRename::new("old.rs", "new.rs")),
+        VfsRequest::FsRename(FsRename::new("old.rs", "new.rs")),
         r#"{"from":"old.rs","to":"new.rs"}"#,
     );
     check_request(
-        Request::FsRename(FsRename {
+        VfsRequest::FsRename(FsRename {
             overwrite: false,
             ..FsRename::new("a", "b")
         }),
         r#"{"from":"a","to":"b","overwrite":false}"#,
     );
-    check_reply(Method::FsDelete, &Reply::DONE, "{}");
-    check_reply(Method::FsRename, &Reply::DONE, "{}");
+    check_reply(Method::FsDelete, &VfsReply::DONE, "{}");
+    check_reply(Method::FsRename, &VfsReply::DONE, "{}");
 }
 
 #[test]
 fn v060_to_v064_x52_grep() {
     check_request(
-        Request::FsGrep(FsGrep {
+        VfsRequest::FsGrep(FsGrep {
             paths: Some(texts(&["src"])),
             extensions: Some(texts(&["rs"])),
             context: 2,
@@ -384,9 +391,9 @@ fn v060_to_v064_x52_grep() {
         r#"{"pattern":"fn main","paths":["src"],"extensions":["rs"],"context":2}"#,
     );
     // V-061: what is omitted, and what is empty, are two things.
-    check_request(Request::FsGrep(FsGrep::new("a")), r#"{"pattern":"a"}"#);
+    check_request(VfsRequest::FsGrep(FsGrep::new("a")), r#"{"pattern":"a"}"#);
     check_request(
-        Request::FsGrep(FsGrep {
+        VfsRequest::FsGrep(FsGrep {
             paths: Some(Vec::new()),
             literal: true,
             ignore_case: true,
@@ -395,7 +402,7 @@ fn v060_to_v064_x52_grep() {
         r#"{"pattern":"a","paths":[],"literal":true,"ignore_case":true}"#,
     );
     check_request(
-        Request::FsGrep(FsGrep {
+        VfsRequest::FsGrep(FsGrep {
             all: true,
             ..FsGrep::new("a")
         }),
@@ -416,7 +423,7 @@ fn v060_to_v064_x52_grep() {
     }];
     check_reply(
         Method::FsGrep,
-        &Reply::Grep(GrepReply {
+        &VfsReply::Grep(GrepReply {
             matches,
             ..GrepReply::default()
         }),
@@ -424,7 +431,7 @@ fn v060_to_v064_x52_grep() {
     );
     check_reply(
         Method::FsGrep,
-        &Reply::Grep(GrepReply {
+        &VfsReply::Grep(GrepReply {
             matches: Vec::new(),
             skipped: 3,
             ignored: 2,
@@ -441,7 +448,7 @@ fn v070_to_v076_http() {
         value: value.into(),
     };
     check_request(
-        Request::HttpGet(HttpGet {
+        VfsRequest::HttpGet(HttpGet {
             url: "https://api.github.com/repos/owner/repo".into(),
             headers: vec![header("Authorization", "Bearer ${GITHUB_TOKEN}")],
         }),
@@ -449,14 +456,14 @@ fn v070_to_v076_http() {
     );
     check_reply(
         Method::HttpGet,
-        &Reply::Http(HttpReply {
+        &VfsReply::Http(HttpReply {
             status: 200,
             body: Payload::from("{\"id\": 123, ...}"),
         }),
         r#"{"status":200,"body":"{\"id\": 123, ...}"}"#,
     );
     check_request(
-        Request::HttpPost(HttpPost {
+        VfsRequest::HttpPost(HttpPost {
             url: "https://api.example.com/data".into(),
             headers: vec![header("Content-Type", "application/json")],
             body: Payload::from("{\"key\": \"value\"}"),
@@ -464,7 +471,7 @@ fn v070_to_v076_http() {
         r#"{"url":"https://api.example.com/data","headers":[{"name":"Content-Type","value":"application/json"}],"body":"{\"key\": \"value\"}"}"#,
     );
     check_request(
-        Request::HttpPost(HttpPost {
+        VfsRequest::HttpPost(HttpPost {
             url: "u".into(),
             headers: Vec::new(),
             body: Payload::from(&b"\xff"[..]),
@@ -473,7 +480,7 @@ fn v070_to_v076_http() {
     );
     check_reply(
         Method::HttpPost,
-        &Reply::Http(HttpReply {
+        &VfsReply::Http(HttpReply {
             status: 201,
             body: Payload::from("{\"id\": 456}"),
         }),
@@ -481,7 +488,7 @@ fn v070_to_v076_http() {
     );
     check_reply(
         Method::HttpGet,
-        &Reply::Http(HttpReply {
+        &VfsReply::Http(HttpReply {
             status: 200,
             body: Payload::from(&b"\xff"[..]),
         }),
@@ -563,7 +570,7 @@ fn v171_v172_a_tool_passes_over_what_is_new() {
     let HostLine::Reply { result, .. } = host_line(line) else {
         panic!("it is a reply");
     };
-    assert_eq!(result.read(Method::FsRead), Ok(Reply::read("a")));
+    assert_eq!(result.read(Method::FsRead), Ok(VfsReply::read("a")));
 
     let line = r#"{"jsonrpc":"2.0","method":"weather","params":{"sky":"blue"}}"#;
     assert_eq!(
@@ -699,7 +706,7 @@ fn a_tool_picks_capabilities() {
 
 #[test]
 fn blobs_follow_their_lines() {
-    let request = Request::FsWrite(FsWrite::new("a", &b"\xff\n"[..]));
+    let request = VfsRequest::FsWrite(FsWrite::new("a", &b"\xff\n"[..]));
     let mut out = Vec::new();
     let blob = tool::write_request_with_blob(&mut out, &Id::from(1), &request);
     assert_eq!(
@@ -708,7 +715,7 @@ fn blobs_follow_their_lines() {
     );
     assert_eq!(blob, b"\xff\n");
 
-    let reply = Reply::read("text");
+    let reply = VfsReply::read("text");
     let mut out = Vec::new();
     let blob = host::write_reply_with_blob(&mut out, &Id::from(1), &reply);
     assert_eq!(
@@ -719,7 +726,7 @@ fn blobs_follow_their_lines() {
     // What has no content has no blob.
     let mut out = Vec::new();
     assert_eq!(
-        host::write_reply_with_blob(&mut out, &Id::from(1), &Reply::DONE),
+        host::write_reply_with_blob(&mut out, &Id::from(1), &VfsReply::DONE),
         b""
     );
     assert_eq!(out, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");

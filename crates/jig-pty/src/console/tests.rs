@@ -124,7 +124,7 @@ fn a_program_that_does_not_read_is_fed_no_further() {
 #[test]
 fn a_terminal_is_given_what_a_keyboard_sends() {
     let check = |printed: &str, input: &[Input], bytes: &str| {
-        let mut typed = Typed::default();
+        let mut typed = EncodedInput::default();
         let mut screen = Screen::new(Size::default(), 0);
         screen.feed(printed.as_bytes());
         for one in input {

@@ -6,27 +6,27 @@ use std::collections::VecDeque;
 use avt::Line;
 use unicode_width::UnicodeWidthChar;
 
-use crate::{Cut, Piece};
+use crate::{CutSide, TranscriptPiece};
 
 /// Lines that have scrolled off, the oldest first.
 pub(super) struct History {
-    lines: VecDeque<Kept>,
+    lines: VecDeque<HistoryLine>,
     most_lines: usize,
     bytes: usize,
     /// Lines that are gone, as runs of numbers.
-    losses: VecDeque<Loss>,
+    losses: VecDeque<HistoryLoss>,
     /// Where the text of a line is put together, so that what is kept takes no more than it needs.
     scratch: String,
 }
 
-struct Kept {
+struct HistoryLine {
     seq: u64,
     text: Box<str>,
     is_wrapped: bool,
 }
 
 /// `count` lines that are gone; their numbers lie in `first..=last`.
-struct Loss {
+struct HistoryLoss {
     first: u64,
     last: u64,
     count: u64,
@@ -48,7 +48,7 @@ impl History {
         push_text(&mut self.scratch, line);
         let text = Box::from(self.scratch.as_str());
         self.bytes += self.scratch.len();
-        self.lines.push_back(Kept {
+        self.lines.push_back(HistoryLine {
             seq,
             text,
             is_wrapped: line.is_wrapped(),
@@ -70,7 +70,7 @@ impl History {
             run.count += 1;
             return;
         }
-        self.losses.push_back(Loss {
+        self.losses.push_back(HistoryLoss {
             first: seq,
             last: seq,
             count: 1,
@@ -103,53 +103,53 @@ impl History {
     }
 
     /// The kept lines from the first with a number above `after`.
-    pub(super) fn after(&self, after: u64) -> Lines<'_> {
+    pub(super) fn after(&self, after: u64) -> HistoryRows<'_> {
         self.from(self.lines.partition_point(|line| line.seq <= after))
     }
 
-    pub(super) fn all(&self) -> Lines<'_> {
+    pub(super) fn all(&self) -> HistoryRows<'_> {
         self.from(0)
     }
 
-    fn from(&self, first: usize) -> Lines<'_> {
-        let lines = self.lines.range(first..).map(|kept| Row {
+    fn from(&self, first: usize) -> HistoryRows<'_> {
+        let lines = self.lines.range(first..).map(|kept| HistoryRow {
             seq: kept.seq,
             text: Cow::Borrowed(&*kept.text),
             is_wrapped: kept.is_wrapped,
         });
-        Lines(lines.collect())
+        HistoryRows(lines.collect())
     }
 }
 
 /// Rows that are about to become text.
 #[derive(Default)]
-pub(super) struct Lines<'a>(Vec<Row<'a>>);
+pub(super) struct HistoryRows<'a>(Vec<HistoryRow<'a>>);
 
-struct Row<'a> {
+struct HistoryRow<'a> {
     seq: u64,
     text: Cow<'a, str>,
     /// The next row continues this line.
     is_wrapped: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> HistoryRows<'a> {
     pub(super) fn push_row(&mut self, seq: u64, line: &Line) {
         let mut text = String::new();
         push_text(&mut text, line);
-        self.0.push(Row {
+        self.0.push(HistoryRow {
             seq,
             text: Cow::Owned(text),
             is_wrapped: line.is_wrapped(),
         });
     }
 
-    pub(super) fn extend(&mut self, more: Lines<'a>) {
+    pub(super) fn extend(&mut self, more: HistoryRows<'a>) {
         self.0.extend(more.0);
     }
 
     /// Appends a screen as it is seen, all of it with one number.
     pub(super) fn extend_with_screen(&mut self, screen: avt::Screen<'_>, seq: u64) {
-        let mut rows = Lines::default();
+        let mut rows = HistoryRows::default();
         for line in screen.visible_lines() {
             rows.push_row(seq, line);
         }
@@ -164,7 +164,7 @@ impl<'a> Lines<'a> {
 
     /// Drops blank rows at the end.
     pub(super) fn trim(&mut self) {
-        let is_blank = |row: &Row<'_>| row.text.bytes().all(|byte| byte == b' ');
+        let is_blank = |row: &HistoryRow<'_>| row.text.bytes().all(|byte| byte == b' ');
         while self.0.last().is_some_and(is_blank) {
             self.0.pop();
         }
@@ -182,7 +182,7 @@ impl<'a> Lines<'a> {
     /// row. That blank is no part of the line.
     fn drop_gaps(&mut self) {
         for index in 1..self.0.len() {
-            let begins_wide = |row: &Row<'_>| row.text.starts_with(is_wide);
+            let begins_wide = |row: &HistoryRow<'_>| row.text.starts_with(is_wide);
             let (before, after) = self.0.split_at_mut(index);
             let row = &mut before[index - 1];
             if row.is_wrapped && row.text.ends_with(' ') && begins_wide(&after[0]) {
@@ -206,7 +206,12 @@ impl<'a> Lines<'a> {
 }
 
 /// Joins rows to a text of at most `max` bytes. `seq` is where everything ends.
-pub(super) fn compose(mut lines: Lines<'_>, seq: u64, max: usize, cut: Cut) -> Piece {
+pub(super) fn compose(
+    mut lines: HistoryRows<'_>,
+    seq: u64,
+    max: usize,
+    cut: CutSide,
+) -> TranscriptPiece {
     lines.drop_gaps();
     let count = lines.0.len();
     let total: usize = (0..count).map(|index| lines.length(index)).sum();
@@ -216,8 +221,8 @@ pub(super) fn compose(mut lines: Lines<'_>, seq: u64, max: usize, cut: Cut) -> P
         length <= max
     };
     let shown = match cut {
-        Cut::Front => count - (0..count).rev().take_while(&mut fits).count()..count,
-        Cut::Back => 0..(0..count).take_while(&mut fits).count(),
+        CutSide::Front => count - (0..count).rev().take_while(&mut fits).count()..count,
+        CutSide::Back => 0..(0..count).take_while(&mut fits).count(),
     };
     let mut text = String::new();
     for index in shown.clone() {
@@ -232,24 +237,24 @@ pub(super) fn compose(mut lines: Lines<'_>, seq: u64, max: usize, cut: Cut) -> P
         // Not even one row fits. A part of it is better than nothing, and the next piece goes on
         // with the row after it.
         let row = match cut {
-            Cut::Front => &lines.0[count - 1],
-            Cut::Back => &lines.0[0],
+            CutSide::Front => &lines.0[count - 1],
+            CutSide::Back => &lines.0[0],
         };
         let part = match cut {
-            Cut::Front => {
+            CutSide::Front => {
                 &row.text[row
                     .text
                     .ceil_char_boundary(row.text.len().saturating_sub(max))..]
             }
-            Cut::Back => &row.text[..row.text.floor_char_boundary(max)],
+            CutSide::Back => &row.text[..row.text.floor_char_boundary(max)],
         };
         text.push_str(part);
         end = match cut {
-            Cut::Front => seq,
-            Cut::Back => row.seq,
+            CutSide::Front => seq,
+            CutSide::Back => row.seq,
         };
     }
-    Piece {
+    TranscriptPiece {
         left: (total - text.len()) as u64,
         text,
         seq: end,

@@ -9,7 +9,7 @@ use avt::{ScreenKind, Terminal};
 /// Answers are made of fixed texts and numbers: nothing that a program prints can come back to it, or
 /// to a shell behind it, as if it had been typed.
 #[derive(Default)]
-pub(super) struct Queries {
+pub(super) struct TerminalQueries {
     /// The sequence so far, without its introduction: `[6n`, `]11;?`.
     sequence: String,
     is_too_long: bool,
@@ -17,7 +17,7 @@ pub(super) struct Queries {
     bracketed_paste: bool,
 }
 
-impl Queries {
+impl TerminalQueries {
     pub(super) fn take_answers(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.answers)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use avt::{Line, Observation, Observer, ScreenKind, Terminal};
 
-use super::history::{History, Lines};
+use super::history::{History, HistoryRows};
 
 /// What is known of the rows of both screens.
 ///
@@ -15,8 +15,8 @@ use super::history::{History, Lines};
 pub(super) struct Rows {
     /// The last number that was given out.
     seq: u64,
-    primary: VecDeque<Mark>,
-    alternate: Vec<Mark>,
+    primary: VecDeque<RowMark>,
+    alternate: Vec<RowMark>,
     /// The number of the last change of the alternate screen.
     alternate_seq: u64,
     active: ScreenKind,
@@ -30,7 +30,7 @@ pub(super) struct Rows {
 
 /// What is known of one row.
 #[derive(Clone, Copy)]
-struct Mark {
+struct RowMark {
     hash: u64,
     seq: u64,
     state: MarkState,
@@ -46,15 +46,15 @@ enum MarkState {
     Fresh,
 }
 
-impl Mark {
-    const BLANK: Mark = Mark {
+impl RowMark {
+    const BLANK: RowMark = RowMark {
         hash: SEED,
         seq: 0,
         state: MarkState::Known,
     };
-    const FRESH: Mark = Mark {
+    const FRESH: RowMark = RowMark {
         state: MarkState::Fresh,
-        ..Mark::BLANK
+        ..RowMark::BLANK
     };
 
     /// Takes in what the row is now; whether that is a change.
@@ -81,7 +81,7 @@ impl Rows {
         let rows = usize::from(rows);
         Self {
             seq: 0,
-            primary: vec![Mark::BLANK; rows].into(),
+            primary: vec![RowMark::BLANK; rows].into(),
             alternate: Vec::new(),
             alternate_seq: 0,
             active: ScreenKind::Primary,
@@ -101,8 +101,8 @@ impl Rows {
 
     /// What watches the terminal while it runs one function, or prints several characters.
     #[inline]
-    pub(super) fn observer<'a>(&'a mut self, history: &'a mut History) -> Watch<'a> {
-        Watch {
+    pub(super) fn observer<'a>(&'a mut self, history: &'a mut History) -> RowWatch<'a> {
+        RowWatch {
             rows: self,
             history,
             region: 0..0,
@@ -122,11 +122,14 @@ impl Rows {
         for _ in 0..missing {
             self.seq += 1;
             let seq = self.seq;
-            self.primary.push_back(Mark { seq, ..Mark::BLANK });
+            self.primary.push_back(RowMark {
+                seq,
+                ..RowMark::BLANK
+            });
         }
-        self.primary.iter_mut().for_each(Mark::dirty);
+        self.primary.iter_mut().for_each(RowMark::dirty);
         if self.active == ScreenKind::Alternate {
-            self.alternate = vec![Mark::FRESH; rows];
+            self.alternate = vec![RowMark::FRESH; rows];
         }
     }
 
@@ -166,20 +169,20 @@ impl Rows {
     }
 
     /// The rows of the primary screen.
-    pub(super) fn primary<'a>(&self, terminal: &'a Terminal) -> Lines<'a> {
+    pub(super) fn primary<'a>(&self, terminal: &'a Terminal) -> HistoryRows<'a> {
         self.primary_from(0, terminal)
     }
 
     /// The rows of the primary screen from the first with a number above `after`.
-    pub(super) fn primary_after<'a>(&self, after: u64, terminal: &'a Terminal) -> Lines<'a> {
+    pub(super) fn primary_after<'a>(&self, after: u64, terminal: &'a Terminal) -> HistoryRows<'a> {
         let first = self.primary.partition_point(|mark| mark.seq <= after);
         self.primary_from(first, terminal)
     }
 
-    fn primary_from<'a>(&self, first: usize, terminal: &'a Terminal) -> Lines<'a> {
+    fn primary_from<'a>(&self, first: usize, terminal: &'a Terminal) -> HistoryRows<'a> {
         let rows = terminal.primary_screen().visible_lines();
         let marks = self.primary.iter();
-        let mut lines = Lines::default();
+        let mut lines = HistoryRows::default();
         for (mark, line) in marks.zip(rows).skip(first) {
             lines.push_row(mark.seq, line);
         }
@@ -189,7 +192,7 @@ impl Rows {
 
 /// Watches the terminal run one function, or print several characters. These all move the same rows,
 /// if they move any.
-pub(super) struct Watch<'a> {
+pub(super) struct RowWatch<'a> {
     rows: &'a mut Rows,
     history: &'a mut History,
     /// Rows that were moved or erased together.
@@ -197,7 +200,7 @@ pub(super) struct Watch<'a> {
     has_evicted: bool,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for RowWatch<'_> {
     type Output = ();
 
     #[inline]
@@ -218,7 +221,7 @@ impl Observer for Watch<'_> {
     fn evicted(&mut self, _: &mut Observation<'_>, line: &Line) {
         self.has_evicted = true;
         let rows = &mut *self.rows;
-        let mut mark = rows.primary.pop_front().unwrap_or(Mark::FRESH);
+        let mut mark = rows.primary.pop_front().unwrap_or(RowMark::FRESH);
         rows.is_touched = rows.is_touched || mark.state == MarkState::Fresh || mark.update(line);
         if rows.is_touched {
             rows.seq += 1;
@@ -228,7 +231,7 @@ impl Observer for Watch<'_> {
         if !rows.is_resizing {
             // The rows of the region moved up by one, those below it stayed.
             let end = self.region.end.clamp(1, rows.primary.len() + 1);
-            rows.primary.insert(end - 1, Mark::FRESH);
+            rows.primary.insert(end - 1, RowMark::FRESH);
         }
     }
 
@@ -240,7 +243,7 @@ impl Observer for Watch<'_> {
             self.rows.has_switched = true;
             if active == ScreenKind::Alternate {
                 let (_, rows) = context.terminal().size();
-                self.rows.alternate = vec![Mark::FRESH; rows];
+                self.rows.alternate = vec![RowMark::FRESH; rows];
             } else {
                 self.rows.alternate = Vec::new();
             }
@@ -255,11 +258,11 @@ impl Observer for Watch<'_> {
                 marks
                     .skip(region.start)
                     .take(region.len())
-                    .for_each(Mark::dirty);
+                    .for_each(RowMark::dirty);
             }
             ScreenKind::Alternate => {
                 let marks = self.rows.alternate.get_mut(self.region.clone());
-                marks.into_iter().flatten().for_each(Mark::dirty);
+                marks.into_iter().flatten().for_each(RowMark::dirty);
             }
         }
     }

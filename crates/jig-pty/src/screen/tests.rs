@@ -87,10 +87,10 @@ fn since_gives_the_lines_from_the_first_that_changed() {
         let mut screen = screen(6, 20, &[first]);
         let seen = screen.seq();
         screen.feed(then.as_bytes());
-        let piece = screen.since(seen, usize::MAX, Cut::Front);
+        let piece = screen.since(seen, usize::MAX, CutSide::Front);
         assert_eq!(piece.text, expected, "{first:?} then {then:?}");
         assert_eq!((piece.seq, piece.lost, piece.left), (screen.seq(), 0, 0));
-        let again = screen.since(piece.seq, usize::MAX, Cut::Front);
+        let again = screen.since(piece.seq, usize::MAX, CutSide::Front);
         assert_eq!(again.text, "", "nothing is told twice");
     };
     check("$ ", "ls\r\na\r\nb\r\n$ ", "$ ls\na\nb\n$");
@@ -140,7 +140,7 @@ fn a_scroll_region_moves_only_its_rows() {
     let seen = screen.seq();
     screen.feed(b"\r\n4");
     assert_eq!(screen.text(), "2\n3\n4\nstatus");
-    let piece = screen.since(seen, usize::MAX, Cut::Front);
+    let piece = screen.since(seen, usize::MAX, CutSide::Front);
     assert_eq!(piece.text, "4\nstatus");
     assert_eq!(screen.all(usize::MAX).text, "1\n2\n3\n4\nstatus");
 
@@ -148,7 +148,7 @@ fn a_scroll_region_moves_only_its_rows() {
     screen.feed(b"\r\n");
     let seen = screen.seq();
     screen.feed(b"status");
-    let piece = screen.since(seen, usize::MAX, Cut::Front);
+    let piece = screen.since(seen, usize::MAX, CutSide::Front);
     assert_eq!(piece.text, "status\nstatus");
 }
 
@@ -160,11 +160,11 @@ fn redraws_cost_only_the_lines_that_change() {
         let seen = screen.seq();
         let spinner = ['|', '/', '-', '\\'][frame % 4];
         screen.feed(format!("\r\x1b[K{spinner} step {frame}").as_bytes());
-        let piece = screen.since(seen, usize::MAX, Cut::Front);
+        let piece = screen.since(seen, usize::MAX, CutSide::Front);
         assert_eq!(piece.text, format!("{spinner} step {frame}"));
     }
     assert_eq!(
-        screen.since(start, usize::MAX, Cut::Front).text,
+        screen.since(start, usize::MAX, CutSide::Front).text,
         "\\ step 599"
     );
 
@@ -176,7 +176,7 @@ fn redraws_cost_only_the_lines_that_change() {
             screen.feed(format!("row {row} of frame {frame}\r\n").as_bytes());
         }
     }
-    let piece = screen.since(seen, usize::MAX, Cut::Front);
+    let piece = screen.since(seen, usize::MAX, CutSide::Front);
     assert_eq!(piece.text.lines().count(), 20, "{}", piece.text);
     assert_eq!(piece.lost, 0);
 }
@@ -188,15 +188,18 @@ fn lost_lines_are_counted() {
     let mut screen = Screen::new(Size::new(5, 20), 10);
     screen.feed(numbered(0..10).as_bytes());
     let seen = screen.seq();
-    assert_eq!(screen.since(0, usize::MAX, Cut::Front).lost, 0);
+    assert_eq!(screen.since(0, usize::MAX, CutSide::Front).lost, 0);
 
     screen.feed(numbered(10..100).as_bytes());
     // 14 lines are there: 10 that scrolled off and 4 above the cursor.
-    let piece = screen.since(seen, usize::MAX, Cut::Front);
+    let piece = screen.since(seen, usize::MAX, CutSide::Front);
     assert_eq!(piece.text.lines().next(), Some("86"));
     assert_eq!(piece.lost, 76, "10 to 85 came after and are gone");
-    assert_eq!(screen.since(0, usize::MAX, Cut::Front).lost, 86);
-    assert_eq!(screen.since(screen.seq(), usize::MAX, Cut::Front).lost, 0);
+    assert_eq!(screen.since(0, usize::MAX, CutSide::Front).lost, 86);
+    assert_eq!(
+        screen.since(screen.seq(), usize::MAX, CutSide::Front).lost,
+        0
+    );
     assert_eq!(screen.all(usize::MAX).lost, 86);
 
     // In many small pieces, each of which leaves a run of its own.
@@ -211,7 +214,7 @@ fn lost_lines_are_counted() {
             recent = screen.seq();
         }
     }
-    let lost = |after| screen.since(after, usize::MAX, Cut::Front).lost;
+    let lost = |after| screen.since(after, usize::MAX, CutSide::Front).lost;
     assert_eq!(lost(0), 5_086);
     assert_eq!(lost(recent), 86);
     // From so long ago it is only about right.
@@ -239,24 +242,34 @@ fn more_than_fits_is_cut_at_either_end() {
         20,
         &["one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven"],
     );
-    let check = |max: usize, cut: Cut, expected: &str, left: u64| {
+    let check = |max: usize, cut: CutSide, expected: &str, left: u64| {
         let piece = screen.since(0, max, cut);
         assert_eq!((piece.text.as_str(), piece.left), (expected, left), "{max}");
     };
-    check(33, Cut::Front, "one\ntwo\nthree\nfour\nfive\nsix\nseven", 0);
-    check(32, Cut::Front, "two\nthree\nfour\nfive\nsix\nseven", 4);
-    check(9, Cut::Front, "six\nseven", 24);
-    check(8, Cut::Front, "seven", 28);
-    check(3, Cut::Front, "ven", 30);
-    check(0, Cut::Front, "", 33);
-    check(33, Cut::Back, "one\ntwo\nthree\nfour\nfive\nsix\nseven", 0);
-    check(9, Cut::Back, "one\ntwo\n", 25);
-    check(2, Cut::Back, "on", 31);
+    check(
+        33,
+        CutSide::Front,
+        "one\ntwo\nthree\nfour\nfive\nsix\nseven",
+        0,
+    );
+    check(32, CutSide::Front, "two\nthree\nfour\nfive\nsix\nseven", 4);
+    check(9, CutSide::Front, "six\nseven", 24);
+    check(8, CutSide::Front, "seven", 28);
+    check(3, CutSide::Front, "ven", 30);
+    check(0, CutSide::Front, "", 33);
+    check(
+        33,
+        CutSide::Back,
+        "one\ntwo\nthree\nfour\nfive\nsix\nseven",
+        0,
+    );
+    check(9, CutSide::Back, "one\ntwo\n", 25);
+    check(2, CutSide::Back, "on", 31);
 
     let mut pages = Vec::new();
     let mut at = 0;
     loop {
-        let piece = screen.since(at, 9, Cut::Back);
+        let piece = screen.since(at, 9, CutSide::Back);
         at = piece.seq;
         pages.push(piece.text);
         if piece.left == 0 {
@@ -287,10 +300,10 @@ fn a_size_can_change_and_nothing_of_the_text_is_lost() {
     let mut screen = self::screen(5, 80, &["short\r\nlines"]);
     let seen = screen.seq();
     screen.resize(Size::new(10, 100));
-    assert_eq!(screen.since(seen, usize::MAX, Cut::Front).text, "");
+    assert_eq!(screen.since(seen, usize::MAX, CutSide::Front).text, "");
     screen.resize(Size::new(1, 40));
     assert_eq!(screen.text(), "lines");
-    assert_eq!(screen.since(seen, usize::MAX, Cut::Front).text, "");
+    assert_eq!(screen.since(seen, usize::MAX, CutSide::Front).text, "");
     assert_eq!(screen.all(usize::MAX).text, "short\nlines");
 }
 

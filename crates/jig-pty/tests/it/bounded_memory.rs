@@ -4,7 +4,7 @@
     reason = "the kernel tells in a file how much memory a process has"
 )]
 
-use jig_pty::{Cut, Screen, Size};
+use jig_pty::{CutSide, Screen, Size};
 
 #[test]
 fn floods_fit_into_memory() {
@@ -47,7 +47,7 @@ fn floods_fit_into_memory() {
         }
         let grown = resident_kib().saturating_sub(before);
         assert!(grown < 512, "{name}: {grown} KiB more");
-        assert!(screen.since(0, 1 << 10, Cut::Front).text.len() <= 1 << 10);
+        assert!(screen.since(0, 1 << 10, CutSide::Front).text.len() <= 1 << 10);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use jig_pty::{Cut, Screen, Size};
+use jig_pty::{CutSide, Screen, Size};
 
 #[test]
 fn random_sequences_break_nothing() {
@@ -76,7 +76,7 @@ fn check_invariants(screen: &mut Screen, last: &mut u64, random: &mut Random) {
         assert_only_colours(row);
     }
     let max = random.below(300) as usize;
-    let piece = screen.since(*last, max, Cut::Front);
+    let piece = screen.since(*last, max, CutSide::Front);
     assert!(piece.text.len() <= max);
     assert_eq!(piece.seq, screen.seq());
     check_pages(screen, *last, max.max(1));
@@ -87,13 +87,13 @@ fn check_invariants(screen: &mut Screen, last: &mut u64, random: &mut Random) {
 
 /// Read in pages, it is the same text, and the reading ends.
 fn check_pages(screen: &Screen, after: u64, max: usize) {
-    let whole = screen.since(after, usize::MAX, Cut::Back);
+    let whole = screen.since(after, usize::MAX, CutSide::Back);
     assert_eq!((whole.left, whole.seq), (0, screen.seq()));
     let is_cuttable = whole.text.lines().all(|line| line.len() < max);
     let mut paged = String::new();
     let mut at = after;
     loop {
-        let page = screen.since(at, max, Cut::Back);
+        let page = screen.since(at, max, CutSide::Back);
         assert!(page.text.len() <= max);
         paged.push_str(&page.text);
         if page.left == 0 || page.seq == screen.seq() {

@@ -1,6 +1,6 @@
 //! For plain text, a screen agrees with a reference that is too simple to be wrong.
 
-use jig_pty::{Cut, Screen, Size};
+use jig_pty::{CutSide, Screen, Size};
 use proptest::prelude::*;
 
 proptest! {
@@ -50,7 +50,7 @@ fn check(pieces: &[String], rows: u16, cols: u16) {
         assert_eq!(screen.text(), seen_text(&lines[hidden..]));
         assert_eq!(screen.all(usize::MAX).text, joined_text(lines));
         let changed = (0..lines.len()).find(|index| lines.get(*index) != before.get(*index));
-        let new = screen.since(seen, usize::MAX, Cut::Front);
+        let new = screen.since(seen, usize::MAX, CutSide::Front);
         let expected = joined_text(&lines[changed.unwrap_or(lines.len())..]);
         // A blank row that the cursor only passed has not changed, one that scrolled in is new.
         let (new_text, expected) = (new.text.trim_start(), expected.trim_start());

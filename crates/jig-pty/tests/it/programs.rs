@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use jig_pty::{Console, Cut, Input, Log, Pty, Screen, Size, Source, Transcript};
+use jig_pty::{Console, CutSide, Input, Log, OutputSource, Pty, Screen, Size, Transcript};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
@@ -91,8 +91,8 @@ impl Run {
             let (transcript, errors) = (&mut self.transcript, &mut self.errors);
             self.console
                 .read(&mut buffer, &mut |source, bytes| match source {
-                    Source::Output => transcript.push(bytes),
-                    Source::Errors => errors.push_str(&String::from_utf8_lossy(bytes)),
+                    OutputSource::Output => transcript.push(bytes),
+                    OutputSource::Errors => errors.push_str(&String::from_utf8_lossy(bytes)),
                 });
             if let Some(screen) = self.transcript.screen_mut() {
                 let answers = screen.answers();
@@ -131,7 +131,7 @@ fn cat_on_pipes_gives_back_what_it_is_given() {
     let seen = run.transcript.seq();
     run.send(json!([{"text": "second "}, {"line": "界"}]));
     run.until_shown("界\n");
-    let piece = run.transcript.since(seen, usize::MAX, Cut::Front);
+    let piece = run.transcript.since(seen, usize::MAX, CutSide::Front);
     assert_eq!(piece.text, "second 界\n");
     run.send(json!({"key": "ctrl-d"}));
     run.until_ended();
@@ -202,7 +202,7 @@ fn a_flood_does_not_keep_the_console_busy() {
     run.console
         .read(&mut buffer, &mut |_, bytes| read += bytes.len());
     assert!(read <= (256 << 10) + buffer.len(), "{read}");
-    let piece = run.transcript.since(0, 1_000, Cut::Front);
+    let piece = run.transcript.since(0, 1_000, CutSide::Front);
     assert!(piece.text.len() <= 1_000 && piece.lost > 10_000);
     assert!(
         run.transcript

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jig_proto::{Content, Question, ToolError, ToolState};
-use jig_tool::vfs::{Host, HostError, Read};
+use jig_tool::vfs::{Host, HostError, ReadOptions};
 use serde_json::Value;
 
 /// Asks about the hunks of a file, one after the other; or, with `talk`, lets the caller talk with a
@@ -84,7 +84,7 @@ fn talk(host: &mut Host, program: &str) -> Result<String, HostError> {
     let mut process = host.start_process(program).start()?;
     host.state(ToolState::running("talk"))?;
     loop {
-        let output = process.read(&Read::waiting(Duration::from_secs(600)))?;
+        let output = process.read(&ReadOptions::waiting(Duration::from_secs(600)))?;
         if !output.content.is_empty() {
             host.state(ToolState::running(output.content.as_ref()))?;
         }

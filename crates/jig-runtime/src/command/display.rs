@@ -3,8 +3,8 @@
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Context, is_deceptive};
 
-use super::{SHELL, Word};
-use crate::shell::{Script, quote};
+use super::{CommandWord, SHELL};
+use crate::shell::{BoundScript, quote};
 use crate::template::{TemplateError, Values};
 
 /// The command of a call, filled in, as one line that a shell would read in the same way.
@@ -16,8 +16,8 @@ use crate::template::{TemplateError, Values};
 ///
 /// If a word cannot be filled in; the call would fail for the same reason.
 pub fn command_shown(
-    program: &Word,
-    args: &[Word],
+    program: &CommandWord,
+    args: &[CommandWord],
     shell: bool,
     call: (&ToolInput, &Context),
     is_spawned: bool,
@@ -29,8 +29,8 @@ pub fn command_shown(
     let mut words = Vec::new();
     if shell {
         let mut script = match program {
-            Word::Literal(text) => Script::plain(text.clone()),
-            Word::Template(text) => values.fill_script(text)?,
+            CommandWord::Literal(text) => BoundScript::plain(text.clone()),
+            CommandWord::Template(text) => values.fill_script(text)?,
         };
         for arg in &filled {
             script.text.push(' ');
@@ -44,7 +44,7 @@ pub fn command_shown(
         words.push(word(&program.fill(&values)?));
         let args = args.iter().zip(&filled);
         words.extend(args.map(|(arg, filled)| match arg {
-            Word::Template(text) if is_whole(text) => text.clone(),
+            CommandWord::Template(text) if is_whole(text) => text.clone(),
             _ => word(filled),
         }));
     }

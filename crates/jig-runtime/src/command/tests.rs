@@ -10,8 +10,8 @@ fn line(program: &str, args: &[&str], shell: bool) -> (tempfile::TempDir, Comman
     let root = Utf8Path::from_path(folder.path()).unwrap();
     let view = Arc::new(DiskFiles::open(root).unwrap().materialize().unwrap());
     let command = CommandLine {
-        program: Word::parse(program),
-        args: args.iter().map(|arg| Word::parse(*arg)).collect(),
+        program: CommandWord::parse(program),
+        args: args.iter().map(|arg| CommandWord::parse(*arg)).collect(),
         shell,
         view,
         home: "/nonexistent".into(),

@@ -1,4 +1,4 @@
-//! [`Client`]: one connection of a tree, and what it has open.
+//! [`ProxyClient`]: one connection of a tree, and what it has open.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,25 +7,27 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use jig_broker::{AuditDecision, Broker, CancelToken, Note};
-use jig_proto::fsproxy::{Code, FIRST_HANDLE, List, ListReply, Opening, ProxyError};
+use jig_broker::{AuditDecision, AuditNote, Broker, CancelToken};
+use jig_proto::fsproxy::{
+    FIRST_HANDLE, ListParams, OpenEffects, ProxyError, ProxyErrorCode, ProxyListReply,
+};
 
-use super::client_socket::Link;
+use super::client_socket::ClientLink;
 use super::departure_watch::watched;
-use super::handles::Handle;
-use super::manager::Tree;
-use super::options::{ClientOptions, Streams};
-use super::streams::Stream;
+use super::handles::ProxyFile;
+use super::manager::ClientTree;
+use super::options::{ClientOptions, ParentStreams};
+use super::streams::ParentStream;
 use super::table_rows::{ClientRow, FileRow};
 
 /// One client of a [`Manager`](super::Manager). Dropping it does not end the connection.
 #[derive(Debug, Clone)]
-pub struct Client(Arc<ClientState>);
+pub struct ProxyClient(Arc<ClientState>);
 
 /// How a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum End {
+pub enum ClientEnd {
     /// The client has closed its end, after whole messages (F-080).
     Eof,
     /// The client has gone, or reads no more, with answers on their way to it (F-082). Nothing is wrong with a
@@ -37,7 +39,7 @@ pub enum End {
     Ended,
 }
 
-impl Client {
+impl ProxyClient {
     pub(super) fn new(state: Arc<ClientState>) -> Self {
         Self(state)
     }
@@ -61,17 +63,17 @@ impl Client {
     /// may still have the socket, and then there is no end of the stream. When this returns, its handles are
     /// closed and its record is gone. Calling it again does nothing.
     pub fn end(&self) {
-        self.0.finish(End::Ended);
+        self.0.finish(ClientEnd::Ended);
         self.0.wait();
     }
 
     /// Waits until the connection has ended and all that belonged to it is gone.
-    pub fn wait(&self) -> End {
+    pub fn wait(&self) -> ClientEnd {
         self.0.wait()
     }
 
     /// The same for at most so long; `None` if it has not ended then.
-    pub fn wait_timeout(&self, limit: Duration) -> Option<End> {
+    pub fn wait_timeout(&self, limit: Duration) -> Option<ClientEnd> {
         let start = Instant::now();
         let mut end = lock(&self.0.end);
         while end.is_none() {
@@ -88,7 +90,7 @@ impl Client {
 /// The thread of the connection does them, one after the other. Others only look, or end it.
 #[derive(Debug)]
 pub(super) struct ClientState {
-    tree: Arc<Tree>,
+    tree: Arc<ClientTree>,
     number: u64,
     id: String,
     pipe_id: String,
@@ -97,14 +99,14 @@ pub(super) struct ClientState {
     llm: bool,
     pid: Mutex<Option<u32>>,
     label: String,
-    /// Given up at the end: who keeps a [`Client`] keeps no descriptor.
-    reach: Mutex<Option<Arc<Reach>>>,
-    handles: Mutex<Handles>,
+    /// Given up at the end: who keeps a [`ProxyClient`] keeps no descriptor.
+    reach: Mutex<Option<Arc<ClientEndpoints>>>,
+    handles: Mutex<ClientHandles>,
     /// Held while a file is opened, read or written. The end waits for it: nothing is done to a file afterwards.
     at_work: Mutex<()>,
     /// Fired when the client is gone. Whatever takes long gives up then.
     pub(super) gone: CancelToken,
-    end: Mutex<Option<End>>,
+    end: Mutex<Option<ClientEnd>>,
     ended: Condvar,
     requests: AtomicU64,
     bytes_read: AtomicU64,
@@ -113,23 +115,23 @@ pub(super) struct ClientState {
 
 /// What a client holds of the operating system, besides files.
 #[derive(Debug)]
-struct Reach {
-    link: Arc<Link>,
-    streams: Streams,
+struct ClientEndpoints {
+    link: Arc<ClientLink>,
+    streams: ParentStreams,
 }
 
 #[derive(Debug, Default)]
-struct Handles {
-    open: BTreeMap<u64, Arc<Handle>>,
+struct ClientHandles {
+    open: BTreeMap<u64, Arc<ProxyFile>>,
     /// Set once, by whoever cleans up. Nothing is opened afterwards.
     over: bool,
 }
 
 impl ClientState {
     pub(super) fn new(
-        tree: Arc<Tree>,
+        tree: Arc<ClientTree>,
         number: u64,
-        link: Arc<Link>,
+        link: Arc<ClientLink>,
         options: ClientOptions,
     ) -> Self {
         let ClientOptions {
@@ -149,7 +151,7 @@ impl ClientState {
             llm,
             pid: Mutex::new(pid),
             label,
-            reach: Mutex::new(Some(Arc::new(Reach { link, streams }))),
+            reach: Mutex::new(Some(Arc::new(ClientEndpoints { link, streams }))),
             handles: Mutex::default(),
             at_work: Mutex::default(),
             gone: CancelToken::new(),
@@ -165,7 +167,7 @@ impl ClientState {
     pub(super) fn open(
         &self,
         path: &str,
-        opening: Opening,
+        opening: OpenEffects,
         mode: &str,
         is_top_level: Option<bool>,
     ) -> Result<u64, ProxyError> {
@@ -174,11 +176,14 @@ impl ClientState {
             let handles = lock(&self.handles);
             if handles.over {
                 // What it asked for before its end and nobody has done yet. Opening alone can empty a file.
-                return Err(ProxyError::new(Code::Closed, "the client has ended"));
+                return Err(ProxyError::new(
+                    ProxyErrorCode::Closed,
+                    "the client has ended",
+                ));
             }
             self.tree.admit(path, handles.open.len())?
         };
-        let handle = Arc::new(Handle {
+        let handle = Arc::new(ProxyFile {
             file: self.tree.open(path, &name, opening)?,
             name: name.text().to_owned(),
             mode: mode.to_owned(),
@@ -199,10 +204,13 @@ impl ClientState {
     }
 
     /// The names in a directory, as many as fit into an answer.
-    pub(super) fn list(&self, list: &List<'_>) -> Result<ListReply, ProxyError> {
+    pub(super) fn list(&self, list: &ListParams<'_>) -> Result<ProxyListReply, ProxyError> {
         let _at_work = lock(&self.at_work);
         if lock(&self.handles).over {
-            return Err(ProxyError::new(Code::Closed, "the client has ended"));
+            return Err(ProxyError::new(
+                ProxyErrorCode::Closed,
+                "the client has ended",
+            ));
         }
         self.tree.list(list)
     }
@@ -271,7 +279,7 @@ impl ClientState {
     /// Whether 0, 1 or 2 is a stream of the parent that is a terminal.
     pub(super) fn stream_is_terminal(&self, handle: u64) -> bool {
         let reach = lock(&self.reach).clone();
-        reach.is_some_and(|reach| reach.stream(handle).is_ok_and(Stream::is_terminal))
+        reach.is_some_and(|reach| reach.stream(handle).is_ok_and(ParentStream::is_terminal))
     }
 
     /// Does something that may take long. The token is fired when the client is gone meanwhile, or is ended.
@@ -315,7 +323,7 @@ impl ClientState {
 
     /// The end, however it came: whoever is first closes the handles and removes the record, and all others
     /// find that it is done.
-    pub(super) fn finish(&self, end: End) {
+    pub(super) fn finish(&self, end: ClientEnd) {
         let keep = !self.tree.options().auto_cleanup;
         let open = {
             let mut handles = lock(&self.handles);
@@ -339,7 +347,7 @@ impl ClientState {
         if !keep {
             self.tree.forget(self.number);
         }
-        if let End::Broken(why) = &end {
+        if let ClientEnd::Broken(why) = &end {
             self.note_unread(why);
         }
         *lock(&self.end) = Some(end);
@@ -350,12 +358,12 @@ impl ClientState {
     pub(super) fn note_unread(&self, why: &str) {
         let deny = AuditDecision::Deny;
         self.broker()
-            .note(Note::new("proxy.unread", self.id.as_str(), deny, why));
+            .note(AuditNote::new("proxy.unread", self.id.as_str(), deny, why));
         self.broker().flush_audit();
     }
 
     /// Waits until the end has come and the cleanup is done.
-    pub(super) fn wait(&self) -> End {
+    pub(super) fn wait(&self) -> ClientEnd {
         let mut end = lock(&self.end);
         loop {
             match &*end {
@@ -404,21 +412,21 @@ impl ClientState {
         rows.collect()
     }
 
-    fn handle(&self, number: u64) -> Result<Arc<Handle>, ProxyError> {
+    fn handle(&self, number: u64) -> Result<Arc<ProxyFile>, ProxyError> {
         let handles = lock(&self.handles);
         // Those that are kept for the tables are closed for the client.
         let handle = handles.open.get(&number).filter(|_| !handles.over);
         handle.cloned().ok_or_else(|| ProxyError::closed(number))
     }
 
-    fn reach(&self, handle: u64) -> Result<Arc<Reach>, ProxyError> {
+    fn reach(&self, handle: u64) -> Result<Arc<ClientEndpoints>, ProxyError> {
         let reach = lock(&self.reach).clone();
         reach.ok_or_else(|| ProxyError::closed(handle))
     }
 }
 
-impl Reach {
-    fn stream(&self, handle: u64) -> Result<&Stream, ProxyError> {
+impl ClientEndpoints {
+    fn stream(&self, handle: u64) -> Result<&ParentStream, ProxyError> {
         let (stream, what) = match handle {
             0 => (&self.streams.stdin, "standard input"),
             1 => (&self.streams.stdout, "standard output"),
@@ -431,7 +439,7 @@ impl Reach {
         })
     }
 
-    fn readable(&self, handle: u64) -> Result<&Stream, ProxyError> {
+    fn readable(&self, handle: u64) -> Result<&ParentStream, ProxyError> {
         let stream = self.stream(handle)?;
         match handle {
             0 => Ok(stream),
@@ -439,7 +447,7 @@ impl Reach {
         }
     }
 
-    fn writable(&self, handle: u64) -> Result<&Stream, ProxyError> {
+    fn writable(&self, handle: u64) -> Result<&ParentStream, ProxyError> {
         let stream = self.stream(handle)?;
         match handle {
             0 => Err(ProxyError::perm("handle 0 cannot be written")),
@@ -453,11 +461,11 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl From<io::Error> for End {
+impl From<io::Error> for ClientEnd {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => End::Gone,
-            kind => End::Broken(kind.to_string()),
+            io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => ClientEnd::Gone,
+            kind => ClientEnd::Broken(kind.to_string()),
         }
     }
 }

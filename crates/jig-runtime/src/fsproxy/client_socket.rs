@@ -1,4 +1,4 @@
-//! [`Link`]: the connection to a client, whose waits somebody else can end.
+//! [`ClientLink`]: the connection to a client, whose waits somebody else can end.
 //!
 //! A socket is read and written by blocking calls, and shutting it down ends them. Pipes cannot be shut down, and
 //! they may be shared with other processes, so that their flags must not be changed: every wait on them is a
@@ -16,31 +16,31 @@ use rustix::net::{RecvFlags, SendFlags};
 
 /// The connection to a client: a socket, or a descriptor for each direction.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct ClientLink {
     input: OwnedFd,
     /// Where answers go, if that is another descriptor than the one that requests come from.
     output: Option<OwnedFd>,
     /// Only where shutting down the descriptors is not enough.
-    stop: Option<Stop>,
+    stop: Option<LinkStop>,
 }
 
 /// Shutting one end down is seen at the other.
 #[derive(Debug)]
-struct Stop {
+struct LinkStop {
     ours: UnixStream,
     seen: UnixStream,
 }
 
 /// What a wait ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waited {
+pub(super) enum LinkWaitResult {
     /// What was waited for has come.
     Ready,
     /// The client is gone altogether, or was ended.
     Gone,
 }
 
-impl Link {
+impl ClientLink {
     /// A link over one socket.
     pub(super) fn socket(socket: UnixStream) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Link {
             true => None,
             false => {
                 let (ours, seen) = UnixStream::pair()?;
-                Some(Stop { ours, seen })
+                Some(LinkStop { ours, seen })
             }
         };
         Ok(Self {
@@ -73,9 +73,9 @@ impl Link {
             let received = match &self.stop {
                 None => rustix::net::recv(&self.input, &mut *into, RecvFlags::empty())
                     .map(|(count, _)| count),
-                Some(_) => match self.wait(self.input.as_fd(), PollFlags::IN, Watch::Stop)? {
-                    Waited::Gone => return Ok(0),
-                    Waited::Ready => rustix::io::read(&self.input, &mut *into),
+                Some(_) => match self.wait(self.input.as_fd(), PollFlags::IN, WaitEnd::Stop)? {
+                    LinkWaitResult::Gone => return Ok(0),
+                    LinkWaitResult::Ready => rustix::io::read(&self.input, &mut *into),
                 },
             };
             match received {
@@ -83,7 +83,7 @@ impl Link {
                 Err(Errno::INTR) => {}
                 // Somebody made it non-blocking, or another reader of the pipe was faster.
                 Err(Errno::AGAIN) => {
-                    self.wait(self.input.as_fd(), PollFlags::IN, Watch::Stop)?;
+                    self.wait(self.input.as_fd(), PollFlags::IN, WaitEnd::Stop)?;
                 }
                 // A process that ends with answers unread ends like any other.
                 Err(Errno::CONNRESET) => return Ok(0),
@@ -97,9 +97,9 @@ impl Link {
         while !bytes.is_empty() {
             let sent = match &self.stop {
                 None => rustix::net::send(self.output(), bytes, SEND_FLAGS),
-                Some(_) => match self.wait(self.output(), PollFlags::OUT, Watch::Stop)? {
-                    Waited::Gone => return Err(io::ErrorKind::BrokenPipe.into()),
-                    Waited::Ready => {
+                Some(_) => match self.wait(self.output(), PollFlags::OUT, WaitEnd::Stop)? {
+                    LinkWaitResult::Gone => return Err(io::ErrorKind::BrokenPipe.into()),
+                    LinkWaitResult::Ready => {
                         let some = &bytes[..bytes.len().min(PIPE_WRITE)];
                         rustix::io::write(self.output(), some)
                     }
@@ -110,7 +110,7 @@ impl Link {
                 Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    self.wait(self.output(), PollFlags::OUT, Watch::Stop)?;
+                    self.wait(self.output(), PollFlags::OUT, WaitEnd::Stop)?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -124,8 +124,8 @@ impl Link {
         &self,
         descriptor: BorrowedFd<'_>,
         events: PollFlags,
-    ) -> io::Result<Waited> {
-        self.wait(descriptor, events, Watch::Client)
+    ) -> io::Result<LinkWaitResult> {
+        self.wait(descriptor, events, WaitEnd::Client)
     }
 
     /// Ends the connection: whoever waits for it, on either side, waits no more.
@@ -160,15 +160,15 @@ impl Link {
         &self,
         descriptor: BorrowedFd<'_>,
         events: PollFlags,
-        watch: Watch,
-    ) -> io::Result<Waited> {
+        watch: WaitEnd,
+    ) -> io::Result<LinkWaitResult> {
         // No event is asked for: an error or the end of both directions is told anyway.
         let quiet = PollFlags::empty();
         let mut polled = vec![PollFd::from_borrowed_fd(descriptor, events)];
         if let Some(stop) = &self.stop {
             polled.push(PollFd::new(&stop.seen, quiet));
         }
-        if watch == Watch::Client {
+        if watch == WaitEnd::Client {
             polled.push(PollFd::from_borrowed_fd(self.output(), quiet));
         }
         loop {
@@ -179,10 +179,10 @@ impl Link {
             }
             // The end counts first, so that nothing is taken for a client that is gone.
             if polled.iter().skip(1).any(|fd| !fd.revents().is_empty()) {
-                return Ok(Waited::Gone);
+                return Ok(LinkWaitResult::Gone);
             }
             if polled.first().is_some_and(|fd| !fd.revents().is_empty()) {
-                return Ok(Waited::Ready);
+                return Ok(LinkWaitResult::Ready);
             }
         }
     }
@@ -190,7 +190,7 @@ impl Link {
 
 /// What ends a wait besides the descriptor that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Watch {
+enum WaitEnd {
     /// That the connection is ended from here. The descriptor itself tells all else.
     Stop,
     /// That the client is gone, too.

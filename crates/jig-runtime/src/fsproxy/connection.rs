@@ -1,23 +1,23 @@
-//! [`Connection`]: the thread that serves one client.
+//! [`ProxyClientThread`]: the thread that serves one client.
 
 use std::io;
 use std::sync::Arc;
 
 use jig_proto::fsproxy::{
-    self, FIRST_HANDLE, FrameBuffer, Op, Open, ProxyError, Request, Variant, Write,
+    self, FIRST_HANDLE, FrameBuffer, Op, OpenParams, ProxyError, ProxyRequest, Variant, WriteParams,
 };
 
-use super::client::{ClientState, End};
-pub(super) use super::client_socket::Link;
+use super::client::{ClientEnd, ClientState};
+pub(super) use super::client_socket::ClientLink;
 use super::options::ManagerOptions;
 use super::{llm, text_variant};
 
 /// Serves one client: reads what has come, answers all of it in order with one write, and waits for more.
 ///
 /// A client that asks and does not read is waited for: no more than [`FLUSH`] and one answer are kept for it.
-pub(super) struct Connection {
+pub(super) struct ProxyClientThread {
     client: Arc<ClientState>,
-    link: Arc<Link>,
+    link: Arc<ClientLink>,
     lenient: bool,
     max_read: usize,
     legacy: bool,
@@ -27,8 +27,12 @@ pub(super) struct Connection {
     content: Vec<u8>,
 }
 
-impl Connection {
-    pub(super) fn new(client: Arc<ClientState>, link: Arc<Link>, options: &ManagerOptions) -> Self {
+impl ProxyClientThread {
+    pub(super) fn new(
+        client: Arc<ClientState>,
+        link: Arc<ClientLink>,
+        options: &ManagerOptions,
+    ) -> Self {
         Self {
             client,
             link,
@@ -44,19 +48,19 @@ impl Connection {
     pub(super) fn run(mut self) {
         // Whatever happens here must not leave handles behind (F-092).
         let _last = LastOfAll(Arc::clone(&self.client));
-        let end = self.serve().unwrap_or_else(End::from);
+        let end = self.serve().unwrap_or_else(ClientEnd::from);
         let Self { client, link, .. } = self;
         link.shut_down();
         drop(link);
         client.finish(end);
     }
 
-    fn serve(&mut self) -> io::Result<End> {
+    fn serve(&mut self) -> io::Result<ClientEnd> {
         let mut frames = FrameBuffer::new(self.client.max_frame());
         let count = self.link.receive(frames.space())?;
         frames.filled(count);
         let Some(first) = frames.first() else {
-            return Ok(End::Eof);
+            return Ok(ClientEnd::Eof);
         };
         match Variant::detect(first) {
             Variant::Framed => self.serve_frames(frames),
@@ -68,15 +72,17 @@ impl Connection {
                 let why = "a message begins with its length in 4 bytes, the highest first";
                 self.out.extend(unframed(&ProxyError::arg(why)));
                 self.flush()?;
-                Ok(End::Broken("messages without their length".to_owned()))
+                Ok(ClientEnd::Broken(
+                    "messages without their length".to_owned(),
+                ))
             }
             Variant::Legacy | Variant::Unknown => {
-                Ok(End::Broken("this is not the protocol".to_owned()))
+                Ok(ClientEnd::Broken("this is not the protocol".to_owned()))
             }
         }
     }
 
-    fn serve_frames(&mut self, mut frames: FrameBuffer) -> io::Result<End> {
+    fn serve_frames(&mut self, mut frames: FrameBuffer) -> io::Result<ClientEnd> {
         loop {
             loop {
                 match frames.next() {
@@ -86,7 +92,7 @@ impl Connection {
                         let error = ProxyError::range(too_long.to_string());
                         fsproxy::write_error(&mut self.out, UNKNOWN_ID, &error);
                         self.flush()?;
-                        return Ok(End::Broken(too_long.to_string()));
+                        return Ok(ClientEnd::Broken(too_long.to_string()));
                     }
                 }
             }
@@ -94,8 +100,8 @@ impl Connection {
             let count = self.link.receive(frames.space())?;
             if count == 0 {
                 return Ok(match frames.is_empty() {
-                    true => End::Eof,
-                    false => End::Broken("the stream ended inside of a message".to_owned()),
+                    true => ClientEnd::Eof,
+                    false => ClientEnd::Broken("the stream ended inside of a message".to_owned()),
                 });
             }
             frames.filled(count);
@@ -106,7 +112,7 @@ impl Connection {
     fn answer(&mut self, frame: &[u8]) -> io::Result<()> {
         self.client.count_request();
         match fsproxy::read_request(frame) {
-            Ok(Request { id, op }) => {
+            Ok(ProxyRequest { id, op }) => {
                 if waits(&op) {
                     // The answers so far may be what the client needs before there is anything to read.
                     self.flush()?;
@@ -129,7 +135,7 @@ impl Connection {
     fn perform(&mut self, id: &str, op: Op<'_>) -> Result<(), ProxyError> {
         let (client, out) = (&self.client, &mut self.out);
         match op {
-            Op::Open(Open {
+            Op::Open(OpenParams {
                 path,
                 mode,
                 is_top_level,
@@ -143,7 +149,7 @@ impl Connection {
                 let is_end = client.read(read.handle, max, &mut self.content)?;
                 fsproxy::write_data(out, id, &self.content, is_end);
             }
-            Op::Write(Write { handle, data, .. }) => {
+            Op::Write(WriteParams { handle, data, .. }) => {
                 self.content.clear();
                 data.decode_into(&mut self.content)?;
                 let count = client.write(handle, &self.content)?;
@@ -184,7 +190,8 @@ struct LastOfAll(Arc<ClientState>);
 
 impl Drop for LastOfAll {
     fn drop(&mut self) {
-        self.0.finish(End::Broken("the host has failed".to_owned()));
+        self.0
+            .finish(ClientEnd::Broken("the host has failed".to_owned()));
     }
 }
 

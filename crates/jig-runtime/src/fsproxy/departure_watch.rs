@@ -7,14 +7,14 @@ use std::thread;
 use jig_broker::CancelToken;
 use rustix::event::PollFlags;
 
-use super::client_socket::{Link, Waited};
+use super::client_socket::{ClientLink, LinkWaitResult};
 
 /// Does something and fires `gone` when the client at the other end of `link` goes meanwhile.
 ///
 /// The thread of the connection is busy with `act`, so another one watches, for as long as that takes. Where there
 /// can be none, only ending the client fires the token.
 pub(super) fn watched<T>(
-    link: &Link,
+    link: &ClientLink,
     gone: &CancelToken,
     act: impl FnOnce(&CancelToken) -> T,
 ) -> T {
@@ -27,7 +27,7 @@ pub(super) fn watched<T>(
         let watcher = thread::Builder::new().name("jig-proxy-watch".to_owned());
         let watching = watcher.spawn_scoped(scope, move || {
             let seen = seen;
-            if let Ok(Waited::Gone) = link.wait_for(seen.as_fd(), PollFlags::IN) {
+            if let Ok(LinkWaitResult::Gone) = link.wait_for(seen.as_fd(), PollFlags::IN) {
                 gone.cancel();
             }
         });

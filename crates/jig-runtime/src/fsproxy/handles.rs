@@ -1,11 +1,11 @@
-//! [`Handle`]: one open file of one client.
+//! [`ProxyFile`]: one open file of one client.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use jig_broker::OpenFile;
-use jig_proto::fsproxy::{Opening, ProxyError};
+use jig_proto::fsproxy::{OpenEffects, ProxyError};
 
 use super::refusal::refusal;
 use super::virtual_files::VirtualFile;
@@ -13,27 +13,27 @@ use super::virtual_files::VirtualFile;
 /// One open file of one client. It is used by the thread of that client only; what others see of it does not
 /// change.
 #[derive(Debug)]
-pub(super) struct Handle {
+pub(super) struct ProxyFile {
     pub(super) name: String,
     pub(super) mode: String,
     pub(super) opened_at: Timestamp,
     pub(super) is_top_level: bool,
-    pub(super) opening: Opening,
-    pub(super) file: Opened,
+    pub(super) opening: OpenEffects,
+    pub(super) file: ProxyFileBacking,
     /// Where the next read or write begins, as the offset of a descriptor.
     pub(super) offset: Mutex<u64>,
     /// Its place among the handles of the tree.
-    pub(super) _seat: Seat,
+    pub(super) _seat: CountedHandle,
 }
 
 /// What is open.
 #[derive(Debug)]
-pub(super) enum Opened {
+pub(super) enum ProxyFileBacking {
     Real(Box<OpenFile>),
     Virtual(Arc<VirtualFile>),
 }
 
-impl Handle {
+impl ProxyFile {
     /// Reads up to `max` bytes to the end of `into`; true at the end of the file.
     pub(super) fn read(&self, max: usize, into: &mut Vec<u8>) -> Result<bool, ProxyError> {
         if !self.opening.read {
@@ -41,14 +41,14 @@ impl Handle {
         }
         let mut offset = self.offset.lock().unwrap_or_else(PoisonError::into_inner);
         let count = match &self.file {
-            Opened::Real(file) => {
+            ProxyFileBacking::Real(file) => {
                 let bytes = file
                     .read_at(*offset, max)
                     .map_err(|error| refusal(&error))?;
                 into.extend_from_slice(&bytes);
                 bytes.len()
             }
-            Opened::Virtual(file) => file.read_at(*offset, max, into),
+            ProxyFileBacking::Virtual(file) => file.read_at(*offset, max, into),
         };
         *offset = offset.saturating_add(count as u64);
         Ok(count == 0)
@@ -70,11 +70,11 @@ impl Handle {
             return Ok(());
         }
         match &self.file {
-            Opened::Real(file) => {
+            ProxyFileBacking::Real(file) => {
                 let written = file.write_at(*offset, bytes);
                 written.map_err(|error| refusal(&error))?;
             }
-            Opened::Virtual(file) => file.write_at(*offset, bytes)?,
+            ProxyFileBacking::Virtual(file) => file.write_at(*offset, bytes)?,
         }
         *offset = offset.saturating_add(bytes.len() as u64);
         Ok(())
@@ -82,20 +82,20 @@ impl Handle {
 
     /// Whether the file exists only for the clients of the tree.
     pub(super) fn is_virtual(&self) -> bool {
-        matches!(self.file, Opened::Virtual(_))
+        matches!(self.file, ProxyFileBacking::Virtual(_))
     }
 
     /// Writes at the end. Gives where that is then, if the handle is also read.
     fn append(&self, bytes: &[u8]) -> Result<Option<u64>, ProxyError> {
         match &self.file {
-            Opened::Real(file) => {
+            ProxyFileBacking::Real(file) => {
                 file.append(bytes).map_err(|error| refusal(&error))?;
                 match self.opening.read {
                     true => file.size().map(Some).map_err(|error| refusal(&error)),
                     false => Ok(None),
                 }
             }
-            Opened::Virtual(file) => file.append(bytes).map(Some),
+            ProxyFileBacking::Virtual(file) => file.append(bytes).map(Some),
         }
     }
 
@@ -113,20 +113,20 @@ pub(super) struct Seats(AtomicUsize);
 
 /// One of them, given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Seat(Arc<Seats>);
+pub(super) struct CountedHandle(Arc<Seats>);
 
 impl Seats {
     /// Takes one, if there are not `most` already.
-    pub(super) fn take(self: &Arc<Self>, most: usize) -> Option<Seat> {
+    pub(super) fn take(self: &Arc<Self>, most: usize) -> Option<CountedHandle> {
         let more = |taken: usize| (taken < most).then(|| taken + 1);
         let taken = self
             .0
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        taken.is_ok().then(|| Seat(Arc::clone(self)))
+        taken.is_ok().then(|| CountedHandle(Arc::clone(self)))
     }
 }
 
-impl Drop for Seat {
+impl Drop for CountedHandle {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use jig_broker::{Ask, Broker, Judged, Unapproved};
+use jig_broker::{ApprovalRequest, Broker, JudgedRequest, Unapproved};
 use jig_proto::ProjectPath;
-use jig_proto::fsproxy::{ListReply, ListedEntry, ListedKind, ProxyError};
-use jig_proto::vfs::{EntryKind, ErrorKind, ErrorReply, FsListDir, Request};
+use jig_proto::fsproxy::{ListedEntry, ListedKind, ProxyError, ProxyListReply};
+use jig_proto::vfs::{EntryKind, ErrorKind, ErrorReply, FsListDir, VfsRequest};
 
-use super::names::Name;
+use super::names::ClientPath;
 use super::options::ManagerOptions;
 use super::refusal::refused_open;
 use super::virtual_files::VirtualFiles;
 
 /// One listing, on its way to its entries.
-pub(super) struct Listing<'a> {
+pub(super) struct ProxyListing<'a> {
     pub(super) broker: &'a Broker,
     pub(super) files: &'a VirtualFiles,
     pub(super) options: &'a ManagerOptions,
@@ -21,10 +21,14 @@ pub(super) struct Listing<'a> {
     pub(super) text: &'a str,
 }
 
-impl Listing<'_> {
+impl ProxyListing<'_> {
     /// The entries after a name, as many as fit into an answer.
-    pub(super) fn page(&self, name: &Name, after: Option<&str>) -> Result<ListReply, ProxyError> {
-        let mut reply = ListReply::default();
+    pub(super) fn page(
+        &self,
+        name: &ClientPath,
+        after: Option<&str>,
+    ) -> Result<ProxyListReply, ProxyError> {
+        let mut reply = ProxyListReply::default();
         let mut size = 0;
         let all = self.entries(name)?;
         let left = all
@@ -42,11 +46,11 @@ impl Listing<'_> {
         Ok(reply)
     }
 
-    fn entries(&self, name: &Name) -> Result<BTreeMap<String, ListedKind>, ProxyError> {
+    fn entries(&self, name: &ClientPath) -> Result<BTreeMap<String, ListedKind>, ProxyError> {
         let mut entries = self.virtual_entries(name);
         let real = match name {
-            Name::Elsewhere(_) => Err(NoEntries::of(ErrorReply::not_found(self.text))),
-            Name::Project(path) => self.real_entries(path),
+            ClientPath::Elsewhere(_) => Err(NoEntries::of(ErrorReply::not_found(self.text))),
+            ClientPath::Project(path) => self.real_entries(path),
         };
         match real {
             // A real file is never shadowed.
@@ -63,16 +67,19 @@ impl Listing<'_> {
             true => ".",
             false => path.as_str(),
         };
-        let listed = match self.broker.judge(&Request::FsListDir(FsListDir::new(text))) {
-            Judged::Ready(work) => work.entries().map_err(NoEntries::of)?,
-            Judged::Uncovered(inquiry) => {
-                let silent = |ask: &Ask| ask.kind() == ErrorKind::Uncovered;
+        let listed = match self
+            .broker
+            .judge(&VfsRequest::FsListDir(FsListDir::new(text)))
+        {
+            JudgedRequest::Ready(work) => work.entries().map_err(NoEntries::of)?,
+            JudgedRequest::Uncovered(inquiry) => {
+                let silent = |ask: &ApprovalRequest| ask.kind() == ErrorKind::Uncovered;
                 return Err(NoEntries {
                     is_silent: inquiry.asks().iter().all(silent),
                     error: inquiry.deny(Unapproved::Unavailable),
                 });
             }
-            Judged::Refused(error) => return Err(NoEntries::of(error)),
+            JudgedRequest::Refused(error) => return Err(NoEntries::of(error)),
         };
         let entries = listed.into_iter().map(|entry| {
             let kind = match entry.kind {
@@ -86,9 +93,9 @@ impl Listing<'_> {
     }
 
     /// Virtual files whose names lie in the directory, and the directories that they seem to lie in.
-    fn virtual_entries(&self, name: &Name) -> BTreeMap<String, ListedKind> {
+    fn virtual_entries(&self, name: &ClientPath) -> BTreeMap<String, ListedKind> {
         let prefix = match name {
-            Name::Project(path) if path.is_root() => String::new(),
+            ClientPath::Project(path) if path.is_root() => String::new(),
             name => format!("{}/", name.text().trim_end_matches('/')),
         };
         let mut entries = BTreeMap::new();

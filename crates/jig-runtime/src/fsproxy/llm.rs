@@ -12,7 +12,7 @@ mod inputs;
 
 use jig_broker::{CancelToken, Chat, ChatReply, LlmError};
 use jig_proto::fsproxy::{
-    FIRST_HANDLE, LlmCmd, LlmReply, Message, ProxyError, QuotaReport, Role, write_error,
+    FIRST_HANDLE, LlmCmd, LlmMessage, LlmReply, LlmRole, ProxyError, QuotaReport, write_error,
     write_result,
 };
 
@@ -54,7 +54,7 @@ pub(super) fn serve(client: &ClientState, id: &str, command: &LlmCmd, out: &mut 
 }
 
 /// A call that has ended well.
-pub(super) struct Finished {
+pub(super) struct FinishedLlmCall {
     pub(super) reply: ChatReply,
     /// How many bytes of text went to the handle for it; `None` if there was none.
     pub(super) written: Option<u64>,
@@ -62,7 +62,7 @@ pub(super) struct Finished {
     pub(super) quota: QuotaReport,
 }
 
-impl Finished {
+impl FinishedLlmCall {
     /// The result of an LLMCMD: the text is in it unless it went to a handle.
     fn into_reply(self) -> LlmReply {
         LlmReply {
@@ -78,7 +78,7 @@ impl Finished {
 
 /// Makes one call, and delivers its text. What goes wrong after the handles were found good is also told on
 /// `stderr`.
-pub(super) fn run(client: &ClientState, command: &LlmCmd) -> Result<Finished, ProxyError> {
+pub(super) fn run(client: &ClientState, command: &LlmCmd) -> Result<FinishedLlmCall, ProxyError> {
     let Some(llm) = client.broker().llm() else {
         return Err(ProxyError::unsupported(NOT_AVAILABLE));
     };
@@ -101,7 +101,7 @@ pub(super) fn run(client: &ClientState, command: &LlmCmd) -> Result<Finished, Pr
         call(client, &chat, stdout, gone)
     });
     match finished {
-        Ok((reply, written)) => Ok(Finished {
+        Ok((reply, written)) => Ok(FinishedLlmCall {
             reply,
             written,
             quota: llm.quota(),
@@ -159,13 +159,13 @@ fn messages(
     client: &ClientState,
     command: &LlmCmd,
     most: usize,
-) -> Result<Vec<Message>, ProxyError> {
+) -> Result<Vec<LlmMessage>, ProxyError> {
     let mut content = inputs::gather(client, command, most)?;
     content.push_str(command.prompt.as_deref().unwrap_or_default());
     let mut messages = command.messages.clone();
     if !content.is_empty() {
-        let role = Role::User;
-        messages.push(Message { role, content });
+        let role = LlmRole::User;
+        messages.push(LlmMessage { role, content });
     }
     Ok(messages)
 }
@@ -184,7 +184,7 @@ fn call(
         let stop = stop.clone();
         move || stop.cancel()
     });
-    let mut delivery = stdout.map(|handle| Delivery::new(client, handle));
+    let mut delivery = stdout.map(|handle| LlmTextDelivery::new(client, handle));
     let reply = client.broker().chat(chat, &stop, &mut |text| {
         if let Some(delivery) = &mut delivery
             && chat.stream
@@ -207,7 +207,7 @@ fn call(
 }
 
 /// Text on its way to a handle.
-struct Delivery<'a> {
+struct LlmTextDelivery<'a> {
     client: &'a ClientState,
     handle: u64,
     /// Takes out what controls a terminal, if the handle leads to one: a model says what the texts that it
@@ -218,7 +218,7 @@ struct Delivery<'a> {
     failed: Option<ProxyError>,
 }
 
-impl<'a> Delivery<'a> {
+impl<'a> LlmTextDelivery<'a> {
     fn new(client: &'a ClientState, handle: u64) -> Self {
         let is_terminal = handle < FIRST_HANDLE && client.stream_is_terminal(handle);
         Self {

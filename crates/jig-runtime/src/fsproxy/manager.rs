@@ -9,15 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use jig_broker::Broker;
-use jig_proto::fsproxy::{FIRST_HANDLE, List, ListReply, Opening, ProxyError, QuotaReport};
+use jig_proto::fsproxy::{
+    FIRST_HANDLE, ListParams, OpenEffects, ProxyError, ProxyListReply, QuotaReport,
+};
 
-use super::client::{Client, ClientState, End, lock};
-use super::client_socket::Link;
-use super::connection::Connection;
-use super::handles::{Opened, Seat, Seats};
-use super::list::Listing;
-use super::names::Name;
-use super::open::Asked;
+use super::client::{ClientEnd, ClientState, ProxyClient, lock};
+use super::client_socket::ClientLink;
+use super::connection::ProxyClientThread;
+use super::handles::{CountedHandle, ProxyFileBacking, Seats};
+use super::list::ProxyListing;
+use super::names::ClientPath;
+use super::open::ProxyOpenRequest;
 use super::options::{ClientOptions, ManagerOptions};
 use super::table_rows::{ClientRow, FileRow};
 use super::virtual_files::VirtualFiles;
@@ -28,17 +30,17 @@ use super::virtual_files::VirtualFiles;
 /// as by [`end`](Self::end).
 #[derive(Debug, Clone)]
 pub struct Manager {
-    tree: Arc<Tree>,
+    tree: Arc<ClientTree>,
     /// Held for its end.
-    _tenure: Arc<Tenure>,
+    _tenure: Arc<ClientsGuard>,
 }
 
 /// Ends the clients when the last clone of a manager goes. Their threads know the tree, and must not keep it in
 /// office.
 #[derive(Debug)]
-struct Tenure(Arc<Tree>);
+struct ClientsGuard(Arc<ClientTree>);
 
-impl Drop for Tenure {
+impl Drop for ClientsGuard {
     fn drop(&mut self) {
         self.0.end();
     }
@@ -47,7 +49,7 @@ impl Drop for Tenure {
 impl Manager {
     /// A manager without clients, whose real files are behind `broker`.
     pub fn new(broker: Broker, options: ManagerOptions) -> Self {
-        let tree = Arc::new(Tree {
+        let tree = Arc::new(ClientTree {
             virtual_files: VirtualFiles::new(options.virtual_files, options.virtual_bytes),
             broker,
             options,
@@ -56,16 +58,16 @@ impl Manager {
             clients: Mutex::default(),
         });
         Self {
-            _tenure: Arc::new(Tenure(Arc::clone(&tree))),
+            _tenure: Arc::new(ClientsGuard(Arc::clone(&tree))),
             tree,
         }
     }
 
     /// Makes a client and the socket for it, which a child process inherits as descriptor 3. It is closed on
     /// exec until whoever starts the child says otherwise.
-    pub fn connect(&self, options: ClientOptions) -> io::Result<(Client, OwnedFd)> {
+    pub fn connect(&self, options: ClientOptions) -> io::Result<(ProxyClient, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;
-        let client = self.attach(Link::socket(ours), options)?;
+        let client = self.attach(ClientLink::socket(ours), options)?;
         Ok((client, theirs.into()))
     }
 
@@ -76,8 +78,8 @@ impl Manager {
         input: OwnedFd,
         output: OwnedFd,
         options: ClientOptions,
-    ) -> io::Result<Client> {
-        self.attach(Link::pair(input, output)?, options)
+    ) -> io::Result<ProxyClient> {
+        self.attach(ClientLink::pair(input, output)?, options)
     }
 
     /// The table of open handles, by number.
@@ -111,15 +113,15 @@ impl Manager {
         self.tree.end();
     }
 
-    fn attach(&self, link: Link, options: ClientOptions) -> io::Result<Client> {
+    fn attach(&self, link: ClientLink, options: ClientOptions) -> io::Result<ProxyClient> {
         let link = Arc::new(link);
         let client = self.tree.register(&link, options)?;
-        let connection = Connection::new(Arc::clone(&client), link, self.tree.options());
+        let connection = ProxyClientThread::new(Arc::clone(&client), link, self.tree.options());
         let thread = thread::Builder::new().name(format!("jig-proxy-{}", client.number()));
         match thread.spawn(move || connection.run()) {
-            Ok(_) => Ok(Client::new(client)),
+            Ok(_) => Ok(ProxyClient::new(client)),
             Err(error) => {
-                client.finish(End::Ended);
+                client.finish(ClientEnd::Ended);
                 Err(error)
             }
         }
@@ -128,7 +130,7 @@ impl Manager {
 
 /// What the clients of a manager share.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ClientTree {
     broker: Broker,
     options: ManagerOptions,
     virtual_files: VirtualFiles,
@@ -145,7 +147,7 @@ struct Clients {
     ended: bool,
 }
 
-impl Tree {
+impl ClientTree {
     pub(super) fn broker(&self) -> &Broker {
         &self.broker
     }
@@ -155,7 +157,11 @@ impl Tree {
     }
 
     /// Checks that a client that has so many handles may open another one, and reads the path of it.
-    pub(super) fn admit(&self, path: &str, open: usize) -> Result<(Seat, Name), ProxyError> {
+    pub(super) fn admit(
+        &self,
+        path: &str,
+        open: usize,
+    ) -> Result<(CountedHandle, ClientPath), ProxyError> {
         let options = &self.options;
         let name = self.name(path)?;
         if open >= options.client_handles {
@@ -174,7 +180,7 @@ impl Tree {
     }
 
     /// What a path of a client stands for.
-    fn name(&self, path: &str) -> Result<Name, ProxyError> {
+    fn name(&self, path: &str) -> Result<ClientPath, ProxyError> {
         let most = self.options.path_bytes;
         if path.len() > most {
             let why = format!("the path is longer than {most} bytes");
@@ -184,8 +190,8 @@ impl Tree {
     }
 
     /// The names in a directory, as many as fit into an answer.
-    pub(super) fn list(&self, list: &List<'_>) -> Result<ListReply, ProxyError> {
-        let listing = Listing {
+    pub(super) fn list(&self, list: &ListParams<'_>) -> Result<ProxyListReply, ProxyError> {
+        let listing = ProxyListing {
             broker: &self.broker,
             files: &self.virtual_files,
             options: &self.options,
@@ -198,10 +204,10 @@ impl Tree {
     pub(super) fn open(
         &self,
         path: &str,
-        name: &Name,
-        opening: Opening,
-    ) -> Result<Opened, ProxyError> {
-        let asked = Asked {
+        name: &ClientPath,
+        opening: OpenEffects,
+    ) -> Result<ProxyFileBacking, ProxyError> {
+        let asked = ProxyOpenRequest {
             broker: &self.broker,
             files: &self.virtual_files,
             options: &self.options,
@@ -223,7 +229,7 @@ impl Tree {
 
     fn register(
         self: &Arc<Self>,
-        link: &Arc<Link>,
+        link: &Arc<ClientLink>,
         options: ClientOptions,
     ) -> io::Result<Arc<ClientState>> {
         let mut clients = lock(&self.clients);
@@ -255,7 +261,7 @@ impl Tree {
             clients.by_number.values().cloned().collect()
         };
         for client in clients {
-            client.finish(End::Ended);
+            client.finish(ClientEnd::Ended);
             client.wait();
             client.close_all();
             self.forget(client.number());

@@ -1,4 +1,4 @@
-//! [`Names`]: what the paths of clients stand for.
+//! [`ClientPaths`]: what the paths of clients stand for.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::ProjectPath;
@@ -12,14 +12,14 @@ use jig_proto::fsproxy::ProxyError;
 ///
 /// The default knows no root: relative paths begin at the workspace, and every absolute path is only a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct ClientPaths {
     root: Option<Utf8PathBuf>,
     cwd: ProjectPath,
     /// Other spellings of places of the workspace, as absolute paths.
     aliases: Vec<(Utf8PathBuf, ProjectPath)>,
 }
 
-impl Names {
+impl ClientPaths {
     /// Names below `root`, the absolute path of the workspace as clients spell it, with relative paths that
     /// begin at `cwd`.
     pub fn new(root: impl Into<Utf8PathBuf>, cwd: ProjectPath) -> Self {
@@ -47,7 +47,7 @@ impl Names {
     }
 
     /// What a path of a client stands for.
-    pub(super) fn resolve(&self, text: &str) -> Result<Name, ProxyError> {
+    pub(super) fn resolve(&self, text: &str) -> Result<ClientPath, ProxyError> {
         if text.is_empty() {
             return Err(ProxyError::arg("missing path"));
         }
@@ -64,15 +64,15 @@ impl Names {
                 let path = self.cwd.under(Utf8Path::new("")).join(spelled);
                 let path = fold(&path);
                 Ok(match ProjectPath::normalize(&path) {
-                    Ok(path) => Name::Project(path),
-                    Err(_) if path.is_empty() => Name::Project(ProjectPath::root()),
-                    Err(_) => Name::Elsewhere(path),
+                    Ok(path) => ClientPath::Project(path),
+                    Err(_) if path.is_empty() => ClientPath::Project(ProjectPath::root()),
+                    Err(_) => ClientPath::Elsewhere(path),
                 })
             }
         }
     }
 
-    fn absolute(&self, path: &Utf8Path) -> Name {
+    fn absolute(&self, path: &Utf8Path) -> ClientPath {
         let folded = fold(path);
         let path = Utf8Path::new(&folded);
         let root = self.root.iter().map(|root| (root, None));
@@ -86,23 +86,23 @@ impl Names {
                 below => ProjectPath::normalize(below),
             };
             if let Ok(below) = below {
-                return Name::Project(is.map_or_else(|| below.clone(), |is| is.join(&below)));
+                return ClientPath::Project(is.map_or_else(|| below.clone(), |is| is.join(&below)));
             }
         }
-        Name::Elsewhere(folded)
+        ClientPath::Elsewhere(folded)
     }
 }
 
 /// What a path of a client stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum ClientPath {
     /// A place of the workspace, real or virtual.
     Project(ProjectPath),
     /// Nothing but a name.
     Elsewhere(String),
 }
 
-impl Name {
+impl ClientPath {
     /// The text under which a virtual file is known, and which the tables show.
     pub(super) fn text(&self) -> &str {
         match self {

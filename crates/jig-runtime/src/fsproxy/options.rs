@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use super::names::Names;
-use super::streams::Stream;
+use super::names::ClientPaths;
+use super::streams::ParentStream;
 use jig_proto::fsproxy::{MAX_FRAME, MAX_READ};
 
 /// How a [`Manager`](super::Manager) serves its clients. Every limit is one that a client could otherwise
@@ -24,7 +24,7 @@ pub struct ManagerOptions {
     /// stay in the tables until the manager ends, for whoever wants to see what a client left behind.
     pub auto_cleanup: bool,
     /// How paths of clients become paths of the workspace.
-    pub names: Names,
+    pub names: ClientPaths,
     /// What a refused client is told to add. Default: the rule that would allow it.
     pub advice: Option<Advice>,
     /// The most handles that one client has open. Default: 1024.
@@ -49,7 +49,7 @@ impl Default for ManagerOptions {
             max_read: MAX_READ,
             legacy: true,
             auto_cleanup: true,
-            names: Names::default(),
+            names: ClientPaths::default(),
             advice: None,
             client_handles: 1024,
             tree_handles: 16 * 1024,
@@ -80,7 +80,7 @@ pub struct ClientOptions {
     /// Whether it may have language models called and may ask about their quota (F-096). Default: no.
     pub llm: bool,
     /// What its handles 0..2 mean. Default: nothing.
-    pub streams: Streams,
+    pub streams: ParentStreams,
     /// The process at the other end, where it is known already; for the table of clients.
     pub pid: Option<u32>,
     /// What it is, in a few words; for the table of clients.
@@ -92,7 +92,7 @@ impl Default for ClientOptions {
         Self {
             top_level: true,
             llm: false,
-            streams: Streams::default(),
+            streams: ParentStreams::default(),
             pid: None,
             label: String::new(),
         }
@@ -101,19 +101,19 @@ impl Default for ClientOptions {
 
 /// The streams of the parent that a client reaches as handles 0..2 (F-012). One that is missing is `E_PERM`.
 #[derive(Debug, Clone, Default)]
-pub struct Streams {
+pub struct ParentStreams {
     /// What handle 0 reads.
-    pub stdin: Option<Stream>,
+    pub stdin: Option<ParentStream>,
     /// Where handle 1 writes.
-    pub stdout: Option<Stream>,
+    pub stdout: Option<ParentStream>,
     /// Where handle 2 writes.
-    pub stderr: Option<Stream>,
+    pub stderr: Option<ParentStream>,
 }
 
-impl Streams {
+impl ParentStreams {
     /// The standard streams of this process, as descriptors of their own.
     pub fn inherited() -> io::Result<Self> {
-        let copy = |stream: &dyn AsFd| stream.as_fd().try_clone_to_owned().map(Stream::new);
+        let copy = |stream: &dyn AsFd| stream.as_fd().try_clone_to_owned().map(ParentStream::new);
         Ok(Self {
             stdin: Some(copy(&io::stdin())?),
             stdout: Some(copy(&io::stdout())?),

@@ -1,6 +1,6 @@
 //! Refusals of the broker, in the terms of this protocol.
 
-use jig_proto::fsproxy::{Code, ProxyError};
+use jig_proto::fsproxy::{ProxyError, ProxyErrorCode};
 use jig_proto::vfs::{ErrorKind, ErrorReply};
 use jig_proto::visible_line;
 
@@ -11,14 +11,14 @@ use super::options::ManagerOptions;
 pub(super) fn refusal(reply: &ErrorReply) -> ProxyError {
     let kind = reply.kind();
     let code = match kind {
-        kind if kind.is_denial() => Code::Perm,
-        ErrorKind::NotFound => Code::NoEnt,
-        ErrorKind::TooLarge => Code::Range,
-        ErrorKind::InvalidParams | ErrorKind::IsDir | ErrorKind::NotDir => Code::Arg,
-        _ => Code::Io,
+        kind if kind.is_denial() => ProxyErrorCode::Perm,
+        ErrorKind::NotFound => ProxyErrorCode::NoEnt,
+        ErrorKind::TooLarge => ProxyErrorCode::Range,
+        ErrorKind::InvalidParams | ErrorKind::IsDir | ErrorKind::NotDir => ProxyErrorCode::Arg,
+        _ => ProxyErrorCode::Io,
     };
     let mut message = reply.message.clone();
-    if code == Code::Perm {
+    if code == ProxyErrorCode::Perm {
         if let Some(rule) = &reply.data.rule {
             message.push_str("; rule: ");
             message.push_str(rule);

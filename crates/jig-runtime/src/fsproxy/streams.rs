@@ -1,4 +1,4 @@
-//! [`Stream`]: a standard stream of the parent, which clients use as handle 0, 1 or 2.
+//! [`ParentStream`]: a standard stream of the parent, which clients use as handle 0, 1 or 2.
 
 use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -8,27 +8,27 @@ use jig_proto::fsproxy::ProxyError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::client_socket::{Link, PIPE_WRITE, Waited};
+use super::client_socket::{ClientLink, LinkWaitResult, PIPE_WRITE};
 
 /// A stream of the parent that clients read or write. Clones are the same stream, and several clients can have
 /// it: each byte of an input then goes to one of them.
 ///
 /// The descriptor stays as it is: whether it blocks is a matter of everybody who has it open.
 #[derive(Debug, Clone)]
-pub struct Stream(Arc<Shared>);
+pub struct ParentStream(Arc<SharedDescriptor>);
 
 #[derive(Debug)]
-struct Shared {
+struct SharedDescriptor {
     descriptor: OwnedFd,
     /// Held between the look whether something can be done and doing it, never while waiting. Without it, of
     /// two clients that see the same byte one would wait in a read that nothing ends.
     turn: Mutex<()>,
 }
 
-impl Stream {
+impl ParentStream {
     /// A stream on a descriptor that can be read or written.
     pub fn new(descriptor: OwnedFd) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(SharedDescriptor {
             descriptor,
             turn: Mutex::new(()),
         }))
@@ -43,7 +43,7 @@ impl Stream {
     /// stream once the client at the other end of `link` is gone.
     pub(super) fn read(
         &self,
-        link: &Link,
+        link: &ClientLink,
         max: usize,
         into: &mut Vec<u8>,
     ) -> Result<bool, ProxyError> {
@@ -61,7 +61,7 @@ impl Stream {
     }
 
     /// Writes all bytes.
-    pub(super) fn write(&self, link: &Link, mut bytes: &[u8]) -> Result<(), ProxyError> {
+    pub(super) fn write(&self, link: &ClientLink, mut bytes: &[u8]) -> Result<(), ProxyError> {
         while !bytes.is_empty() {
             let some = &bytes[..bytes.len().min(PIPE_WRITE)];
             let written = self.when_ready(link, PollFlags::OUT, |descriptor| {
@@ -78,13 +78,13 @@ impl Stream {
     /// Waits until `events` are there and acts then.
     fn when_ready(
         &self,
-        link: &Link,
+        link: &ClientLink,
         events: PollFlags,
         mut act: impl FnMut(BorrowedFd<'_>) -> Result<usize, Errno>,
     ) -> io::Result<usize> {
         let descriptor = self.0.descriptor.as_fd();
         loop {
-            if link.wait_for(descriptor, events)? == Waited::Gone {
+            if link.wait_for(descriptor, events)? == LinkWaitResult::Gone {
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
             let turn = self.turn();
@@ -109,7 +109,7 @@ impl Stream {
     }
 }
 
-impl From<OwnedFd> for Stream {
+impl From<OwnedFd> for ParentStream {
     fn from(descriptor: OwnedFd) -> Self {
         Self::new(descriptor)
     }

@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jig_proto::fsproxy::legacy::{
-    Command, CommandBuffer, write_chat, write_error, write_ok, write_payload,
+    CommandBuffer, LegacyCommand, write_chat, write_error, write_ok, write_payload,
 };
 use jig_proto::fsproxy::{FIRST_HANDLE, LlmCmd, ProxyError};
 use serde_json::json;
 
 use super::client::ClientState;
-use super::client_socket::Link;
-use super::{End, llm};
+use super::client_socket::ClientLink;
+use super::{ClientEnd, llm};
 
 /// Serves a client of the text variant until it ends. `first` is what has been received by now.
-pub(super) fn serve(client: &ClientState, link: &Link, first: Vec<u8>) -> End {
-    let mut door = Door {
+pub(super) fn serve(client: &ClientState, link: &ClientLink, first: Vec<u8>) -> ClientEnd {
+    let mut door = TextDoor {
         client,
         link,
         out: Vec::new(),
@@ -34,18 +34,18 @@ pub(super) fn serve(client: &ClientState, link: &Link, first: Vec<u8>) -> End {
     }
 }
 
-struct Door<'a> {
+struct TextDoor<'a> {
     client: &'a ClientState,
-    link: &'a Link,
+    link: &'a ClientLink,
     /// Answers that were not sent yet.
     out: Vec<u8>,
     /// What is read, before its length is known.
     scratch: Vec<u8>,
 }
 
-impl Door<'_> {
+impl TextDoor<'_> {
     /// An error is one of the connection, and ends it (F-082).
-    fn run(&mut self, first: &[u8]) -> io::Result<End> {
+    fn run(&mut self, first: &[u8]) -> io::Result<ClientEnd> {
         let mut commands = CommandBuffer::new(self.client.max_frame());
         commands.feed(first);
         loop {
@@ -65,13 +65,13 @@ impl Door<'_> {
             self.send()?;
         }
         Ok(match commands.is_empty() {
-            true => End::Eof,
-            false => End::Broken("the last request has no end".to_owned()),
+            true => ClientEnd::Eof,
+            false => ClientEnd::Broken("the last request has no end".to_owned()),
         })
     }
 
     /// Answers the commands that are there; gives the end if no further one can be found.
-    fn answer_all(&mut self, commands: &mut CommandBuffer) -> io::Result<Option<End>> {
+    fn answer_all(&mut self, commands: &mut CommandBuffer) -> io::Result<Option<ClientEnd>> {
         loop {
             match commands.next() {
                 Ok(None) => return Ok(None),
@@ -82,7 +82,7 @@ impl Door<'_> {
                     }
                     write_error(&mut self.out, &refused.text);
                     if refused.fatal {
-                        return Ok(Some(End::Broken(refused.text)));
+                        return Ok(Some(ClientEnd::Broken(refused.text)));
                     }
                 }
             }
@@ -100,7 +100,7 @@ impl Door<'_> {
         Ok(())
     }
 
-    fn answer(&mut self, command: Command<'_>) -> io::Result<()> {
+    fn answer(&mut self, command: LegacyCommand<'_>) -> io::Result<()> {
         self.client.count_request();
         if waits(&command) {
             // What was asked before should not have to wait for a model, or for somebody who types.
@@ -112,10 +112,10 @@ impl Door<'_> {
         Ok(())
     }
 
-    fn act(&mut self, command: Command<'_>) -> Result<(), ProxyError> {
+    fn act(&mut self, command: LegacyCommand<'_>) -> Result<(), ProxyError> {
         let client = self.client;
         match command {
-            Command::Open {
+            LegacyCommand::Open {
                 path,
                 mode,
                 is_top_level,
@@ -123,23 +123,23 @@ impl Door<'_> {
                 let handle = client.open(path, mode.into(), mode.text(), Some(is_top_level))?;
                 write_ok(&mut self.out, &handle.to_string());
             }
-            Command::Read { handle, size } => {
+            LegacyCommand::Read { handle, size } => {
                 self.read(handle, size)?;
                 write_payload(&mut self.out, &self.scratch);
             }
-            Command::Write { handle, data } => {
+            LegacyCommand::Write { handle, data } => {
                 let count = client.write(handle, data)?;
                 write_ok(&mut self.out, &count.to_string());
             }
-            Command::Close { handle } => {
+            LegacyCommand::Close { handle } => {
                 client.close(handle)?;
                 write_ok(&mut self.out, "");
             }
-            Command::LlmQuota => {
+            LegacyCommand::LlmQuota => {
                 let report = llm::quota(client)?;
                 write_ok(&mut self.out, &report.long_status());
             }
-            Command::LlmChat {
+            LegacyCommand::LlmChat {
                 is_top_level,
                 stdin,
                 stdout,
@@ -181,11 +181,13 @@ impl Door<'_> {
 }
 
 /// Whether a command may wait for something else than a disk.
-fn waits(command: &Command<'_>) -> bool {
+fn waits(command: &LegacyCommand<'_>) -> bool {
     match command {
-        Command::Read { handle, .. } | Command::Write { handle, .. } => *handle < FIRST_HANDLE,
-        Command::LlmChat { .. } => true,
-        Command::Open { .. } | Command::Close { .. } | Command::LlmQuota => false,
+        LegacyCommand::Read { handle, .. } | LegacyCommand::Write { handle, .. } => {
+            *handle < FIRST_HANDLE
+        }
+        LegacyCommand::LlmChat { .. } => true,
+        LegacyCommand::Open { .. } | LegacyCommand::Close { .. } | LegacyCommand::LlmQuota => false,
     }
 }
 
@@ -197,7 +199,7 @@ fn paths(files: &str) -> Vec<String> {
 
 /// The answer in the form in which providers of chat completions give it, which is what clients of this
 /// variant read. The text is in it also when it went to a handle.
-fn completion(finished: &llm::Finished) -> String {
+fn completion(finished: &llm::FinishedLlmCall) -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jig_proto::fsproxy::{Opening, ProxyError};
+use jig_proto::fsproxy::{OpenEffects, ProxyError};
 
 /// The virtual namespace: what no rule speaks of is kept here, by name, as long as the manager lives. All
 /// clients of the tree see the same files.
@@ -12,12 +12,12 @@ use jig_proto::fsproxy::{Opening, ProxyError};
 pub(super) struct VirtualFiles {
     files: Mutex<HashMap<String, Arc<VirtualFile>>>,
     most_files: usize,
-    room: Arc<Room>,
+    room: Arc<VirtualFileSpace>,
 }
 
 /// How much all content may take.
 #[derive(Debug)]
-struct Room {
+struct VirtualFileSpace {
     used: AtomicU64,
     most: u64,
 }
@@ -26,7 +26,7 @@ struct Room {
 #[derive(Debug)]
 pub(super) struct VirtualFile {
     content: Mutex<Vec<u8>>,
-    room: Arc<Room>,
+    room: Arc<VirtualFileSpace>,
 }
 
 impl VirtualFiles {
@@ -34,7 +34,7 @@ impl VirtualFiles {
         Self {
             files: Mutex::default(),
             most_files,
-            room: Arc::new(Room {
+            room: Arc::new(VirtualFileSpace {
                 used: AtomicU64::new(0),
                 most: most_bytes,
             }),
@@ -45,7 +45,7 @@ impl VirtualFiles {
     pub(super) fn open(
         &self,
         name: &str,
-        opening: Opening,
+        opening: OpenEffects,
     ) -> Result<Option<Arc<VirtualFile>>, ProxyError> {
         let file = {
             let mut files = self.files();
@@ -159,7 +159,7 @@ impl Drop for VirtualFile {
     }
 }
 
-impl Room {
+impl VirtualFileSpace {
     fn take(&self, more: u64) -> Result<(), ProxyError> {
         let fits = |used: u64| used.checked_add(more).filter(|sum| *sum <= self.most);
         let taken = self

@@ -1,4 +1,4 @@
-//! [`Entry`]: one handle, and what its caller has been told about it.
+//! [`HandleEntry`]: one handle, and what its caller has been told about it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::CancelToken;
 use jig_proto::{
-    Content, Details, Fetch, HandleId, HandleReport, Notice, Question, Status, ToolError,
+    Content, Details, Fetch, HandleId, HandleReport, Notice, Question, StateName, ToolError,
     ToolState, View,
 };
-use jig_pty::{Cut, Settle};
+use jig_pty::{CutSide, Settle};
 
-use super::report_output::Shown;
+use super::report_output::ReportOutput;
 use super::{HandleInfo, HandleOptions};
-use crate::session::{ApplyError, AskedBy, Look, Session, Update};
+use crate::session::{ApplyError, AskedBy, OutputLook, Session, Update};
 
 /// One handle.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct HandleEntry {
     /// A number that no other handle ever has, whatever its id.
     pub(super) number: u64,
     pub(super) id: HandleId,
@@ -28,7 +28,7 @@ pub(super) struct Entry {
     pub(super) since: Instant,
     /// What was told. Whoever builds a report holds it, so that nothing is told twice or not at all; a
     /// wait never does.
-    told: Mutex<Told>,
+    told: Mutex<CallerPosition>,
     /// Whether the tool has begun to wait or has stopped since somebody last looked for notices.
     pub(super) has_news: AtomicBool,
     /// Whether the table knows that the tool has stopped.
@@ -40,13 +40,13 @@ pub(super) struct Entry {
 
 /// How far the caller has been told.
 #[derive(Debug)]
-struct Told {
+struct CallerPosition {
     /// The output up to here was shown, or was left out of what was shown.
     seq: u64,
     /// The number of the last update whose state was told.
     number: u64,
     /// That state.
-    status: Status,
+    status: StateName,
     /// Whose question that was, if the tool waited.
     asked_by: Option<AskedBy>,
     /// The number of the last update of which there was a notice. That says where the tool stands, and not
@@ -64,7 +64,7 @@ struct Told {
 
 /// What is done with a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(super) enum ReportMode {
     /// It reaches the caller: what is in it is not told again.
     Tell,
     /// It reaches the caller, and the handle ends with it.
@@ -75,12 +75,12 @@ pub(super) enum Telling {
 
 /// A report, and whether the handle has nothing more to say.
 #[derive(Debug)]
-pub(super) struct Reported {
+pub(super) struct LastReport {
     pub(super) report: HandleReport,
     pub(super) is_last: bool,
 }
 
-impl Entry {
+impl HandleEntry {
     pub(super) fn new(
         id: HandleId,
         tool: String,
@@ -95,10 +95,10 @@ impl Entry {
             session,
             started: SystemTime::now(),
             since: Instant::now(),
-            told: Mutex::new(Told {
+            told: Mutex::new(CallerPosition {
                 seq: 0,
                 number: FIRST,
-                status: Status::Running,
+                status: StateName::Running,
                 asked_by: None,
                 noticed: FIRST,
                 answered: 0,
@@ -114,16 +114,16 @@ impl Entry {
     }
 
     /// Tells where the tool stands, and the output that `fetch` asks for.
-    pub(super) fn report(&self, fetch: &Fetch, usual: usize, telling: Telling) -> Reported {
+    pub(super) fn report(&self, fetch: &Fetch, usual: usize, telling: ReportMode) -> LastReport {
         let mut told = self.lock();
         // The state comes first: what a tool printed before it stopped is then in the output.
         let update = self.session.state();
         let max = fetch.max_bytes.unwrap_or(usual);
         let shown = self.shown(&told, fetch, max);
-        let state = told.state(&update, shown.text(telling == Telling::TellLast));
-        let has_stopped = state.status() == Status::Stopped;
+        let state = told.state(&update, shown.text(telling == ReportMode::TellLast));
+        let has_stopped = state.status() == StateName::Stopped;
         let notes = self.session.notes_after(told.notes);
-        if telling != Telling::Peek {
+        if telling != ReportMode::Peek {
             told.seq = told.seq.max(shown.told);
             told.advance(&update);
             told.notes += notes.len();
@@ -131,7 +131,7 @@ impl Entry {
         }
         let details = Details {
             seq: Some(shown.next),
-            cut: shown.cut(telling == Telling::TellLast),
+            cut: shown.cut(telling == ReportMode::TellLast),
             terminal: shown.terminal,
             exit_code: has_stopped.then(|| self.session.exit_code()).flatten(),
             notes,
@@ -142,11 +142,11 @@ impl Entry {
             details,
         };
         let is_last = match telling {
-            Telling::Tell => has_stopped && shown.is_complete,
-            Telling::TellLast => has_stopped,
-            Telling::Peek => false,
+            ReportMode::Tell => has_stopped && shown.is_complete,
+            ReportMode::TellLast => has_stopped,
+            ReportMode::Peek => false,
         };
-        Reported { report, is_last }
+        LastReport { report, is_last }
     }
 
     /// The state alone, of a handle that was asked about beside others. Nothing counts as told.
@@ -156,9 +156,9 @@ impl Entry {
         HandleReport::new(self.id.clone(), state)
     }
 
-    fn shown(&self, told: &Told, fetch: &Fetch, max: usize) -> Shown {
+    fn shown(&self, told: &CallerPosition, fetch: &Fetch, max: usize) -> ReportOutput {
         let look = |view, after, max, cut| {
-            let look = Look {
+            let look = OutputLook {
                 view,
                 after,
                 max,
@@ -168,21 +168,21 @@ impl Entry {
         };
         match (fetch.view, fetch.after_seq) {
             (View::New, None) => {
-                let output = look(View::New, told.seq, max, Cut::Front);
-                Shown::news(output, told.seq)
+                let output = look(View::New, told.seq, max, CutSide::Front);
+                ReportOutput::news(output, told.seq)
             }
             (View::New, Some(after)) => {
-                let output = look(View::New, after, max, Cut::Back);
-                Shown::page(output, after, told.seq)
+                let output = look(View::New, after, max, CutSide::Back);
+                ReportOutput::page(output, after, told.seq)
             }
             (view, _) => {
-                let output = look(view, 0, max, Cut::Front);
+                let output = look(view, 0, max, CutSide::Front);
                 // What is new counts as told if it is all in what is shown.
                 let room = output.text.len().saturating_add(1);
-                let news = look(View::New, told.seq, room, Cut::Back);
+                let news = look(View::New, told.seq, room, CutSide::Back);
                 match view {
-                    View::All => Shown::all(output, &news, told.seq),
-                    _ => Shown::screen(output, &news, told.seq),
+                    View::All => ReportOutput::all(output, &news, told.seq),
+                    _ => ReportOutput::screen(output, &news, told.seq),
                 }
             }
         }
@@ -216,8 +216,8 @@ impl Entry {
                 None => left,
             };
             let update = self.session.wait_news(seen, seq, slice);
-            let has_news = update.number > seen && update.state.status() != Status::Running;
-            if has_news || update.state.status() == Status::Stopped || self.session.seq() > seq {
+            let has_news = update.number > seen && update.state.status() != StateName::Running;
+            if has_news || update.state.status() == StateName::Stopped || self.session.seq() > seq {
                 return;
             }
         }
@@ -243,28 +243,30 @@ impl Entry {
     }
 
     /// The question that waits for an answer, and the number of its update.
-    pub(super) fn question(&self) -> Option<Pending> {
+    pub(super) fn question(&self) -> Option<PendingQuestion> {
         let told = self.lock();
         told.open_question(&self.session.state())
     }
 
     /// To whom an input goes now.
-    pub(super) fn addressee(&self) -> Addressee {
+    pub(super) fn addressee(&self) -> InputAddressee {
         let told = self.lock();
         let update = self.session.state();
         let open = told.open_question(&update);
         // Who was last told of a question answers that one, and no other.
         if told.asked_by == Some(AskedBy::Tool) && update.number != told.number {
-            return Addressee::Nobody;
+            return InputAddressee::Nobody;
         }
         match open {
-            Some(pending) if pending.asked_by == AskedBy::Policy => Addressee::Policy,
-            Some(pending) if told.number == pending.number => Addressee::Question(pending.number),
+            Some(pending) if pending.asked_by == AskedBy::Policy => InputAddressee::Policy,
+            Some(pending) if told.number == pending.number => {
+                InputAddressee::Question(pending.number)
+            }
             // The caller has not read the question, so this was not meant as its answer.
-            Some(_) => Addressee::Unread,
+            Some(_) => InputAddressee::Unread,
             // The tool has not heard the answer yet, and would take this for another one.
-            None if update.state.status() == Status::Waiting => Addressee::Nobody,
-            None => Addressee::Tool(update.number),
+            None if update.state.status() == StateName::Waiting => InputAddressee::Nobody,
+            None => InputAddressee::Tool(update.number),
         }
     }
 
@@ -303,7 +305,7 @@ impl Entry {
     pub(super) fn is_ready(&self) -> bool {
         let told = self.lock();
         let update = self.session.state();
-        update.state.status() == Status::Stopped || told.open_question(&update).is_some()
+        update.state.status() == StateName::Stopped || told.open_question(&update).is_some()
     }
 
     /// Makes this the tool's result, whatever the tool says.
@@ -322,21 +324,21 @@ impl Entry {
         Some(notice)
     }
 
-    fn due(&self, told: &Told) -> Option<(u64, Notice)> {
+    fn due(&self, told: &CallerPosition) -> Option<(u64, Notice)> {
         let update = self.session.state();
         if update.number <= told.number.max(told.noticed) {
             return None;
         }
         let status = told.status_of(&update);
         let is_wanted = match status {
-            Status::Running => false,
-            Status::Waiting => self.options.notices.waiting,
-            Status::Stopped => self.options.notices.stopped,
+            StateName::Running => false,
+            StateName::Waiting => self.options.notices.waiting,
+            StateName::Stopped => self.options.notices.stopped,
         };
         is_wanted.then(|| (update.number, self.notice(status, false)))
     }
 
-    pub(super) fn notice(&self, state: Status, dropped: bool) -> Notice {
+    pub(super) fn notice(&self, state: StateName, dropped: bool) -> Notice {
         Notice {
             id: self.id.clone(),
             tool: self.tool.clone(),
@@ -372,12 +374,12 @@ impl Entry {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, CallerPosition> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Told {
+impl CallerPosition {
     /// The state as it is told: with `text` for its content.
     fn state(&self, update: &Update, text: String) -> ToolState {
         let content = match text.is_empty() {
@@ -402,9 +404,9 @@ impl Told {
 
     /// The status as it is told: a tool whose question was answered runs, also if it has not heard the
     /// answer yet (S-027: waiting becomes running by `apply`).
-    fn status_of(&self, update: &Update) -> Status {
+    fn status_of(&self, update: &Update) -> StateName {
         match update.state.status() {
-            Status::Waiting if self.is_answered(update) => Status::Running,
+            StateName::Waiting if self.is_answered(update) => StateName::Running,
             status => status,
         }
     }
@@ -413,11 +415,11 @@ impl Told {
         update.number <= self.answered
     }
 
-    fn open_question(&self, update: &Update) -> Option<Pending> {
+    fn open_question(&self, update: &Update) -> Option<PendingQuestion> {
         let ToolState::Waiting { question, .. } = &update.state else {
             return None;
         };
-        (!self.is_answered(update)).then(|| Pending {
+        (!self.is_answered(update)).then(|| PendingQuestion {
             number: update.number,
             question: question.clone(),
             asked_by: update.asker.unwrap_or(AskedBy::Tool),
@@ -431,7 +433,7 @@ impl Told {
         let is_new = update.number != self.number;
         // A question that was told and is not the one that is open now: the tool ran in between.
         let stood = match self.status {
-            Status::Waiting if is_new => Status::Running,
+            StateName::Waiting if is_new => StateName::Running,
             stood => stood,
         };
         let is_told_again = !is_new && stood == status;
@@ -446,13 +448,13 @@ impl Told {
         }
         self.number = update.number;
         self.status = status;
-        self.asked_by = update.asker.filter(|_| status == Status::Waiting);
+        self.asked_by = update.asker.filter(|_| status == StateName::Waiting);
     }
 }
 
 /// To whom an input goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Addressee {
+pub(super) enum InputAddressee {
     /// It is the answer to the open question, which has this number.
     Question(u64),
     /// It would be the answer to a question of the policy.
@@ -468,7 +470,7 @@ pub(super) enum Addressee {
 /// A question that waits for its answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Pending {
+pub struct PendingQuestion {
     /// The number of the update that asks: an answer names it, so that it is not taken for the answer to
     /// another question.
     pub number: u64,

@@ -126,7 +126,7 @@ impl HandleError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownHandles {
     /// Those that were named, and how they ended if they did a short while ago.
-    pub(super) unknown: Vec<(String, Option<Ended>)>,
+    pub(super) unknown: Vec<(String, Option<HandleEnd>)>,
     /// Some that are live, with their tools.
     pub(super) live: Vec<(HandleId, String)>,
     /// How many more are live.
@@ -167,7 +167,7 @@ impl fmt::Display for UnknownHandles {
 
 /// How a handle came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum HandleEnd {
     /// It stopped, and that was told.
     Told,
     /// It was aborted.
@@ -178,7 +178,7 @@ pub(super) enum Ended {
     Turn,
 }
 
-impl fmt::Display for Ended {
+impl fmt::Display for HandleEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Told => "it has stopped, and its result was told",

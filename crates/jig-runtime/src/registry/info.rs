@@ -2,13 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use jig_proto::{HandleId, Status};
-use jig_sandbox::Usage;
+use jig_proto::{HandleId, StateName};
+use jig_sandbox::TreeUsage;
 
 /// How many handles there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct HandleCounts {
     /// Those that have not stopped, with those that are being started.
     pub live: usize,
     /// Those that have stopped and have something left to tell.
@@ -24,7 +24,7 @@ pub struct HandleInfo {
     /// Its tool.
     pub tool: String,
     /// Where the tool stands.
-    pub status: Status,
+    pub status: StateName,
     /// What it asks, while it waits.
     pub question: Option<String>,
     /// When it was started.
@@ -32,7 +32,7 @@ pub struct HandleInfo {
     /// How long ago that is.
     pub age: Duration,
     /// What its processes use; `None` if there are none.
-    pub usage: Option<Usage>,
+    pub usage: Option<TreeUsage>,
     /// The root of its processes; `None` if there are none.
     pub pid: Option<u32>,
     /// Whether it runs on a terminal.

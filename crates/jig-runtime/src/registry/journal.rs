@@ -1,4 +1,4 @@
-//! [`Journal`]: a note on disk of the processes of live handles, for the case that jig is killed before it
+//! [`HandleJournal`]: a note on disk of the processes of live handles, for the case that jig is killed before it
 //! can end them (S-067).
 //!
 //! Each process of jig that has handles has one file, which it keeps locked: a file whose lock is free was
@@ -19,38 +19,38 @@ use rustix::io::Errno;
 use serde_json::{Value, json};
 
 use super::leftover::Leftover;
-use super::process::{self, Process};
+use super::process::{self, ProcessIdentity};
 
 #[cfg(test)]
 mod tests;
 
 /// The file of this process in a directory, made when the first handle comes.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(super) struct HandleJournal {
     directory: PathBuf,
-    book: Mutex<Book>,
+    book: Mutex<JournalState>,
 }
 
 #[derive(Debug, Default)]
-struct Book {
+struct JournalState {
     file: Option<(PathBuf, OwnedFd)>,
     /// By the numbers of their handles. An id may belong to another handle later.
-    live: BTreeMap<u64, Noted>,
+    live: BTreeMap<u64, JournalHandle>,
     /// How many lines of the file say nothing any more.
     stale: usize,
 }
 
 /// A handle, as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Noted {
+struct JournalHandle {
     id: String,
     tool: String,
-    process: Process,
+    process: ProcessIdentity,
     /// Seconds since 1970.
     since: u64,
 }
 
-impl Journal {
+impl HandleJournal {
     pub(super) fn in_directory(directory: &Path) -> io::Result<Self> {
         make_directories(directory)?;
         Ok(Self {
@@ -61,7 +61,7 @@ impl Journal {
 
     /// Notes the process of a handle, in place of one that it had before.
     pub(super) fn add(&self, number: u64, id: &HandleId, tool: &str, pid: u32) {
-        let Some(process) = Process::find(pid) else {
+        let Some(process) = ProcessIdentity::find(pid) else {
             return;
         };
         let mut book = self.lock();
@@ -69,7 +69,7 @@ impl Journal {
         if known.is_some_and(|noted| noted.process == process) {
             return;
         }
-        let noted = Noted {
+        let noted = JournalHandle {
             id: id.to_string(),
             tool: tool.to_owned(),
             process,
@@ -99,7 +99,7 @@ impl Journal {
 
     /// Appends a line, or begins a new file if there is none or most of it is stale. If that cannot be
     /// done, the next line tries again.
-    fn write(&self, book: &mut Book, line: &str) {
+    fn write(&self, book: &mut JournalState, line: &str) {
         let is_stale = book.stale > 2 * book.live.len() + ROOM;
         if let Some((_, file)) = book.file.as_ref().filter(|_| !is_stale) {
             if write_all(file, line.as_bytes()).is_err() {
@@ -145,19 +145,19 @@ impl Journal {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Book> {
+    fn lock(&self) -> MutexGuard<'_, JournalState> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Journal {
+impl Drop for HandleJournal {
     fn drop(&mut self) {
         // Sessions abort their tools when they are dropped.
         self.lock().close();
     }
 }
 
-impl Book {
+impl JournalState {
     fn close(&mut self) {
         if let Some((path, file)) = self.file.take() {
             // It is removed while it is locked. One that stays is swept by the next jig.
@@ -168,12 +168,12 @@ impl Book {
     }
 }
 
-impl Noted {
+impl JournalHandle {
     fn line(&self, number: u64) -> String {
         let Self {
             id,
             tool,
-            process: Process { pid, started },
+            process: ProcessIdentity { pid, started },
             since,
         } = self;
         let line = json!({
@@ -188,7 +188,7 @@ impl Noted {
         let noted = Self {
             id: text("id")?,
             tool: text("tool")?,
-            process: Process {
+            process: ProcessIdentity {
                 pid: i32::try_from(number("pid")?).ok()?,
                 started: number("started")?,
             },
@@ -242,7 +242,7 @@ fn journals(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Removes a journal that was left behind; returns the handles in it. `None` if its owner lives.
-fn take(path: &Path) -> io::Result<Option<Vec<Noted>>> {
+fn take(path: &Path) -> io::Result<Option<Vec<JournalHandle>>> {
     // A pipe with that name would otherwise block here.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = fs::open(path, flags, Mode::empty())?;
@@ -271,7 +271,7 @@ fn take(path: &Path) -> io::Result<Option<Vec<Noted>>> {
 }
 
 /// The process that wrote a journal, and the handles that were live; those of an earlier boot are not.
-fn parse(content: &[u8]) -> (Option<Process>, Vec<Noted>) {
+fn parse(content: &[u8]) -> (Option<ProcessIdentity>, Vec<JournalHandle>) {
     let lines = content.split(|byte| *byte == b'\n');
     let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
     let Some(header) = lines.next() else {
@@ -282,13 +282,13 @@ fn parse(content: &[u8]) -> (Option<Process>, Vec<Noted>) {
     let owner = number("pid").zip(number("started"));
     let owner = owner.and_then(|(pid, started)| {
         let pid = i32::try_from(pid).ok()?;
-        Some(Process { pid, started })
+        Some(ProcessIdentity { pid, started })
     });
     let mut handles = BTreeMap::new();
     for line in lines {
         if let Some(gone) = line.get("gone").and_then(Value::as_u64) {
             handles.remove(&gone);
-        } else if let Some((number, mut noted)) = Noted::read(&line) {
+        } else if let Some((number, mut noted)) = JournalHandle::read(&line) {
             if !is_this_boot {
                 // Numbers of an earlier boot mean nothing now.
                 noted.process.started = u64::MAX;
@@ -301,7 +301,7 @@ fn parse(content: &[u8]) -> (Option<Process>, Vec<Noted>) {
 }
 
 fn header() -> String {
-    let process = Process::find(std::process::id());
+    let process = ProcessIdentity::find(std::process::id());
     let line = json!({
         "pid": std::process::id(),
         "started": process.map(|process| process.started),

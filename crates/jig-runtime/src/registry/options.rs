@@ -34,12 +34,12 @@ impl Default for HandleLimits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HandleOptions {
     /// Of what its caller is told unasked.
-    pub notices: Notices,
+    pub notices: NoticeOptions,
 }
 
 /// Of what a caller is told unasked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Notices {
+pub struct NoticeOptions {
     /// That the tool has stopped.
     pub stopped: bool,
     /// That the tool waits for an answer.
@@ -47,7 +47,7 @@ pub struct Notices {
 }
 
 /// Of both.
-impl Default for Notices {
+impl Default for NoticeOptions {
     fn default() -> Self {
         Self {
             stopped: true,
@@ -57,7 +57,7 @@ impl Default for Notices {
 }
 
 /// Of the end, and of questions.
-impl From<(bool, bool)> for Notices {
+impl From<(bool, bool)> for NoticeOptions {
     fn from((stopped, waiting): (bool, bool)) -> Self {
         Self { stopped, waiting }
     }

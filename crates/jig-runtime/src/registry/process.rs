@@ -1,4 +1,4 @@
-//! [`Process`]: a process that is told apart from later ones with the same number.
+//! [`ProcessIdentity`]: a process that is told apart from later ones with the same number.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,35 +12,36 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// A process: its number, and when it started, in the kernel's ticks since boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Process {
+pub(super) struct ProcessIdentity {
     pub(super) pid: i32,
     pub(super) started: u64,
 }
 
 /// What became of a process that was to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct ProcessEnd {
     /// Whether it, or something that it had started, was there.
     pub(super) was_alive: bool,
     /// Whether all of it is gone now.
     pub(super) has_ended: bool,
 }
 
-impl Process {
+impl ProcessIdentity {
     /// The process of this number, if there is one now.
     pub(super) fn find(pid: u32) -> Option<Self> {
         let pid = i32::try_from(pid).ok()?;
-        let started = Stat::read(pid)?.started;
+        let started = ProcessStat::read(pid)?.started;
         Some(Self { pid, started })
     }
 
     /// Whether it runs.
     pub(super) fn is_alive(self) -> bool {
-        Stat::read(self.pid).is_some_and(|stat| stat.started == self.started && !stat.is_dead)
+        ProcessStat::read(self.pid)
+            .is_some_and(|stat| stat.started == self.started && !stat.is_dead)
     }
 
     /// Kills it, with everything below it.
-    pub(super) fn end(self) -> End {
+    pub(super) fn end(self) -> ProcessEnd {
         // Its children become those of another when it ends: they are looked for first.
         let mut all = match self.is_alive() {
             true => below(self),
@@ -58,7 +59,7 @@ impl Process {
             let _ = pidfd_send_signal(process, Signal::KILL);
         }
         let deadline = Instant::now() + PATIENCE;
-        End {
+        ProcessEnd {
             was_alive: !held.is_empty(),
             has_ended: held.iter().all(|process| has_ended(process, deadline)),
         }
@@ -74,7 +75,7 @@ impl Process {
 }
 
 /// All processes that descend from one.
-fn below(top: Process) -> Vec<Process> {
+fn below(top: ProcessIdentity) -> Vec<ProcessIdentity> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the processes of this machine are no part of a workspace"
@@ -83,8 +84,8 @@ fn below(top: Process) -> Vec<Process> {
         return Vec::new();
     };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let all: Vec<(i32, Stat)> = pids
-        .filter_map(|pid| Some((pid, Stat::read(pid)?)))
+    let all: Vec<(i32, ProcessStat)> = pids
+        .filter_map(|pid| Some((pid, ProcessStat::read(pid)?)))
         .collect();
     let mut found = vec![top];
     let mut next = 0;
@@ -92,7 +93,7 @@ fn below(top: Process) -> Vec<Process> {
         let children = all.iter().filter(|(_, stat)| stat.parent == parent.pid);
         // A process is younger than its parent; one that is not is the child of an earlier one.
         let children = children.filter(|(_, stat)| stat.started >= parent.started);
-        let children = children.map(|(pid, stat)| Process {
+        let children = children.map(|(pid, stat)| ProcessIdentity {
             pid: *pid,
             started: stat.started,
         });
@@ -121,13 +122,13 @@ fn has_ended(process: &OwnedFd, deadline: Instant) -> bool {
 }
 
 /// What the kernel says about a process.
-struct Stat {
+struct ProcessStat {
     is_dead: bool,
     parent: i32,
     started: u64,
 }
 
-impl Stat {
+impl ProcessStat {
     fn read(pid: i32) -> Option<Self> {
         let text = text(Path::new(&format!("/proc/{pid}/stat")))?;
         // The name of the program is in parentheses, and may hold anything.

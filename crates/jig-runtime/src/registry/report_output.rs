@@ -1,19 +1,19 @@
-//! [`Shown`]: the output in a report, and what is missing in it.
+//! [`ReportOutput`]: the output in a report, and what is missing in it.
 
 use jig_proto::{CutReport, TerminalReport};
 
-use crate::session::Output;
+use crate::session::SessionOutput;
 
 /// The output in a report.
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct ReportOutput {
     text: String,
     /// What is gone from the front, for ever: bytes, or lines on a terminal.
     lost: u64,
     /// The bytes that were left out because of the limit.
     left: u64,
     /// Where those are.
-    gap: Gap,
+    gap: OutputGap,
     /// Whether what is lost is counted in lines.
     in_lines: bool,
     /// Where what comes next begins.
@@ -27,7 +27,7 @@ pub(super) struct Shown {
 
 /// Where output was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gap {
+enum OutputGap {
     /// Before what is shown. It came after this place.
     Before { after: u64 },
     /// At the top of a screen.
@@ -36,39 +36,39 @@ enum Gap {
     Behind,
 }
 
-impl Shown {
+impl ReportOutput {
     /// What is new since `after`: the newest is kept.
-    pub(super) fn news(output: Output, after: u64) -> Self {
+    pub(super) fn news(output: SessionOutput, after: u64) -> Self {
         // What was not shown at all is not told: it is not skipped for the sake of nothing.
         let is_skipped = output.text.is_empty() && output.left > 0;
         let next = if is_skipped { after } else { output.seq };
         let is_complete = output.left == 0;
-        Self::new(output, Gap::Before { after }, next, next, is_complete)
+        Self::new(output, OutputGap::Before { after }, next, next, is_complete)
     }
 
     /// A page of the output that comes after `after`. The caller was told up to `told`.
-    pub(super) fn page(output: Output, after: u64, told: u64) -> Self {
+    pub(super) fn page(output: SessionOutput, after: u64, told: u64) -> Self {
         let next = output.seq;
         // A page that begins later leaves out something that the caller does not know.
         let is_known = after <= told;
         let told = if is_known { next } else { told };
         let is_complete = is_known && output.left == 0;
-        Self::new(output, Gap::Behind, next, told, is_complete)
+        Self::new(output, OutputGap::Behind, next, told, is_complete)
     }
 
     /// All that is kept. `news` is what is new since `told`: that is told if it is shown.
-    pub(super) fn all(output: Output, news: &Output, told: u64) -> Self {
-        Self::view(output, Gap::Before { after: 0 }, news, told)
+    pub(super) fn all(output: SessionOutput, news: &SessionOutput, told: u64) -> Self {
+        Self::view(output, OutputGap::Before { after: 0 }, news, told)
     }
 
     /// The screen, or the end of what was said; otherwise as [`all`](Self::all).
-    pub(super) fn screen(mut output: Output, news: &Output, told: u64) -> Self {
+    pub(super) fn screen(mut output: SessionOutput, news: &SessionOutput, told: u64) -> Self {
         // Nobody who asks for the screen misses what has long scrolled away.
         output.lost = 0;
-        Self::view(output, Gap::Above, news, told)
+        Self::view(output, OutputGap::Above, news, told)
     }
 
-    fn view(output: Output, gap: Gap, news: &Output, told: u64) -> Self {
+    fn view(output: SessionOutput, gap: OutputGap, news: &SessionOutput, told: u64) -> Self {
         let shows_news = output.text.trim_end().ends_with(news.text.trim_end());
         let is_complete = news.left == 0 && shows_news;
         let told = match is_complete {
@@ -78,7 +78,7 @@ impl Shown {
         Self::new(output, gap, told, told, is_complete)
     }
 
-    fn new(output: Output, gap: Gap, next: u64, told: u64, is_complete: bool) -> Self {
+    fn new(output: SessionOutput, gap: OutputGap, next: u64, told: u64, is_complete: bool) -> Self {
         Self {
             text: output.text,
             lost: output.lost,
@@ -96,8 +96,8 @@ impl Shown {
     pub(super) fn text(&self, is_last: bool) -> String {
         let mut text = String::with_capacity(self.text.len() + 80);
         let left_before = match self.gap {
-            Gap::Before { .. } | Gap::Above => self.left,
-            Gap::Behind => 0,
+            OutputGap::Before { .. } | OutputGap::Above => self.left,
+            OutputGap::Behind => 0,
         };
         let mut missing = Vec::new();
         if self.lost > 0 {
@@ -110,7 +110,7 @@ impl Shown {
             text.push_str(&format!("[… {} …]\n", missing.join(", ")));
         }
         text.push_str(&self.text);
-        if self.gap == Gap::Behind && self.left > 0 && !is_last {
+        if self.gap == OutputGap::Behind && self.left > 0 && !is_last {
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
             }
@@ -128,12 +128,12 @@ impl Shown {
         if self.left > 0 {
             hints.push(match self.gap {
                 _ if is_last => "what was left out is gone with the handle".to_owned(),
-                Gap::Before { after } => format!(
+                OutputGap::Before { after } => format!(
                     "fetch with `after_seq` {after} to read what was left out, page by page or, with a \
                      higher `max_bytes`, at once"
                 ),
-                Gap::Above => "fetch with a higher `max_bytes` to see more".to_owned(),
-                Gap::Behind => {
+                OutputGap::Above => "fetch with a higher `max_bytes` to see more".to_owned(),
+                OutputGap::Behind => {
                     format!("fetch with `after_seq` {} to read on", self.next)
                 }
             });

@@ -1,26 +1,26 @@
-//! [`Reserved`]: from an id to a handle.
+//! [`ReservedHandle`]: from an id to a handle.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use jig_proto::{HandleId, Status};
+use jig_proto::{HandleId, StateName};
 
-use super::entry::Entry;
-use super::{HandleOptions, KILLED, Shared, ends};
+use super::entry::HandleEntry;
+use super::{HandleOptions, KILLED, RegistryState, ends};
 use crate::session::Session;
 
 /// An id that is taken, for a tool that is about to be started. Dropping it gives the id back.
 #[derive(Debug)]
-pub struct Reserved {
-    pub(super) shared: Arc<Shared>,
+pub struct ReservedHandle {
+    pub(super) shared: Arc<RegistryState>,
     pub(super) id: HandleId,
     pub(super) tool: String,
     pub(super) options: HandleOptions,
     pub(super) is_filled: bool,
 }
 
-impl Reserved {
+impl ReservedHandle {
     /// The id.
     pub fn id(&self) -> &HandleId {
         &self.id
@@ -33,7 +33,12 @@ impl Reserved {
         self.is_filled = true;
         let session = Arc::new(session);
         let (id, tool) = (self.id.clone(), std::mem::take(&mut self.tool));
-        let entry = Arc::new(Entry::new(id, tool, self.options, Arc::clone(&session)));
+        let entry = Arc::new(HandleEntry::new(
+            id,
+            tool,
+            self.options,
+            Arc::clone(&session),
+        ));
         if !self.shared.lock().fill(&entry) {
             session.abort();
             ends(&entry, Instant::now() + KILLED);
@@ -45,7 +50,7 @@ impl Reserved {
         // What happened before somebody listened.
         self.shared.note_process(&entry);
         let status = session.state().state.status();
-        if status != Status::Running {
+        if status != StateName::Running {
             changed(
                 &Arc::downgrade(&self.shared),
                 &Arc::downgrade(&entry),
@@ -56,7 +61,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for ReservedHandle {
     fn drop(&mut self) {
         if !self.is_filled {
             self.shared.lock().release(&self.id);
@@ -65,20 +70,20 @@ impl Drop for Reserved {
 }
 
 /// A tool stands elsewhere. This runs on the thread that owns the tool.
-fn changed(shared: &Weak<Shared>, entry: &Weak<Entry>, status: Status) {
+fn changed(shared: &Weak<RegistryState>, entry: &Weak<HandleEntry>, status: StateName) {
     let (Some(shared), Some(entry)) = (shared.upgrade(), entry.upgrade()) else {
         return;
     };
     match status {
         // A tool that is run again with an answer has other processes than before.
-        Status::Running => shared.note_process(&entry),
-        Status::Waiting => entry.has_news.store(true, Ordering::SeqCst),
-        Status::Stopped => {
+        StateName::Running => shared.note_process(&entry),
+        StateName::Waiting => entry.has_news.store(true, Ordering::SeqCst),
+        StateName::Stopped => {
             entry.has_news.store(true, Ordering::SeqCst);
             shared.note_stopped(&entry);
         }
     }
-    if status != Status::Running {
+    if status != StateName::Running {
         shared.news.came();
     }
 }

@@ -1,19 +1,19 @@
-//! [`Table`]: which handles there are. It is only ever locked for moments.
+//! [`HandleTable`]: which handles there are. It is only ever locked for moments.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use jig_proto::{HandleId, Notice, Status};
+use jig_proto::{HandleId, Notice, StateName};
 
-use super::entry::Entry;
-use super::error::{Ended, HandleError, UnknownHandles};
-use super::{Counts, HandleLimits, HandleNumbers};
+use super::entry::HandleEntry;
+use super::error::{HandleEnd, HandleError, UnknownHandles};
+use super::{HandleCounts, HandleLimits, HandleNumbers};
 
 /// The handles of a turn.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    slots: HashMap<HandleId, Slot>,
+pub(super) struct HandleTable {
+    slots: HashMap<HandleId, HandleSlot>,
     /// What the ids that are made here are counted by.
     numbers: HandleNumbers,
     /// How many are reserved or have not stopped.
@@ -23,22 +23,22 @@ pub(super) struct Table {
     /// How much they hold together.
     weight: usize,
     /// Those that ended a short while ago, in the order in which they did.
-    ended: VecDeque<(HandleId, Ended)>,
+    ended: VecDeque<(HandleId, HandleEnd)>,
     /// Results that were dropped and not yet told of.
     dropped: Vec<Notice>,
     is_over: bool,
 }
 
 #[derive(Debug)]
-enum Slot {
+enum HandleSlot {
     /// A tool is being started for it.
     Reserved {
         tool: String,
     },
-    Filled(Arc<Entry>),
+    Filled(Arc<HandleEntry>),
 }
 
-impl Table {
+impl HandleTable {
     /// Takes an id: that which the caller chose, or the next number that no handle has or had lately.
     pub(super) fn reserve(
         &mut self,
@@ -63,7 +63,7 @@ impl Table {
             None => self.next_id(),
         };
         let tool = tool.to_owned();
-        self.slots.insert(id.clone(), Slot::Reserved { tool });
+        self.slots.insert(id.clone(), HandleSlot::Reserved { tool });
         // It is live again, under a name that ended before.
         self.ended.retain(|(ended, _)| *ended != id);
         self.live += 1;
@@ -92,27 +92,27 @@ impl Table {
     }
 
     /// Fills a slot that is reserved; `false` if the turn has ended since.
-    pub(super) fn fill(&mut self, entry: &Arc<Entry>) -> bool {
+    pub(super) fn fill(&mut self, entry: &Arc<HandleEntry>) -> bool {
         if self.is_over {
             self.release(&entry.id);
-            self.remember(entry.id.clone(), Ended::Turn);
+            self.remember(entry.id.clone(), HandleEnd::Turn);
             return false;
         }
-        let filled = Slot::Filled(Arc::clone(entry));
+        let filled = HandleSlot::Filled(Arc::clone(entry));
         self.slots.insert(entry.id.clone(), filled);
         true
     }
 
-    pub(super) fn find(&self, id: &HandleId) -> Result<Arc<Entry>, HandleError> {
+    pub(super) fn find(&self, id: &HandleId) -> Result<Arc<HandleEntry>, HandleError> {
         match self.slots.get(id) {
-            Some(Slot::Filled(entry)) => Ok(Arc::clone(entry)),
-            Some(Slot::Reserved { .. }) => Err(HandleError::Starting { id: id.clone() }),
+            Some(HandleSlot::Filled(entry)) => Ok(Arc::clone(entry)),
+            Some(HandleSlot::Reserved { .. }) => Err(HandleError::Starting { id: id.clone() }),
             None => Err(self.unknown([id])),
         }
     }
 
     /// All of these, or an error that names every one that is not there.
-    pub(super) fn find_all(&self, ids: &[&HandleId]) -> Result<Vec<Arc<Entry>>, HandleError> {
+    pub(super) fn find_all(&self, ids: &[&HandleId]) -> Result<Vec<Arc<HandleEntry>>, HandleError> {
         let unknown = ids.iter().copied();
         let unknown = unknown.filter(|id| !self.slots.contains_key(*id));
         let unknown: Vec<&HandleId> = unknown.collect();
@@ -122,10 +122,10 @@ impl Table {
         ids.iter().map(|id| self.find(id)).collect()
     }
 
-    pub(super) fn entries(&self) -> Vec<Arc<Entry>> {
+    pub(super) fn entries(&self) -> Vec<Arc<HandleEntry>> {
         let filled = self.slots.values().filter_map(|slot| match slot {
-            Slot::Filled(entry) => Some(Arc::clone(entry)),
-            Slot::Reserved { .. } => None,
+            HandleSlot::Filled(entry) => Some(Arc::clone(entry)),
+            HandleSlot::Reserved { .. } => None,
         });
         filled.collect()
     }
@@ -134,10 +134,10 @@ impl Table {
     /// those that stopped first go, and are returned, to be dropped where nothing is locked.
     pub(super) fn note_stopped(
         &mut self,
-        entry: &Arc<Entry>,
+        entry: &Arc<HandleEntry>,
         weight: usize,
         limits: &HandleLimits,
-    ) -> Vec<Arc<Entry>> {
+    ) -> Vec<Arc<HandleEntry>> {
         let mut dropped = Vec::new();
         if entry.is_noted.swap(true, Ordering::SeqCst) {
             return dropped;
@@ -159,25 +159,25 @@ impl Table {
     }
 
     /// Drops the one that stopped first.
-    fn drop_oldest(&mut self) -> Option<Arc<Entry>> {
+    fn drop_oldest(&mut self) -> Option<Arc<HandleEntry>> {
         let (id, weight) = self.stopped.pop_front()?;
         self.weight -= weight;
-        let Some(Slot::Filled(dropped)) = self.slots.remove(&id) else {
+        let Some(HandleSlot::Filled(dropped)) = self.slots.remove(&id) else {
             return None;
         };
         if dropped.result_was_told() {
-            self.remember(id, Ended::Told);
+            self.remember(id, HandleEnd::Told);
         } else {
-            self.remember(id, Ended::Dropped);
+            self.remember(id, HandleEnd::Dropped);
             if dropped.options.notices.stopped && self.dropped.len() < MOST_REMEMBERED {
-                self.dropped.push(dropped.notice(Status::Stopped, true));
+                self.dropped.push(dropped.notice(StateName::Stopped, true));
             }
         }
         Some(dropped)
     }
 
     /// Removes a handle whose tool has stopped.
-    pub(super) fn remove(&mut self, entry: &Arc<Entry>, ended: Ended) {
+    pub(super) fn remove(&mut self, entry: &Arc<HandleEntry>, ended: HandleEnd) {
         if !self.holds(entry) {
             return;
         }
@@ -216,8 +216,8 @@ impl Table {
         self.dropped.drain(..count).collect()
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        Counts {
+    pub(super) fn counts(&self) -> HandleCounts {
+        HandleCounts {
             live: self.live,
             stopped: self.stopped.len(),
         }
@@ -244,15 +244,15 @@ impl Table {
     }
 
     /// Whether this very entry is in the table, not a later one of the same name.
-    pub(super) fn holds(&self, entry: &Arc<Entry>) -> bool {
-        matches!(self.slots.get(&entry.id), Some(Slot::Filled(held)) if Arc::ptr_eq(held, entry))
+    pub(super) fn holds(&self, entry: &Arc<HandleEntry>) -> bool {
+        matches!(self.slots.get(&entry.id), Some(HandleSlot::Filled(held)) if Arc::ptr_eq(held, entry))
     }
 
     fn has_ended(&self, id: &HandleId) -> bool {
         self.ended.iter().any(|(ended, _)| ended == id)
     }
 
-    fn remember(&mut self, id: HandleId, how: Ended) {
+    fn remember(&mut self, id: HandleId, how: HandleEnd) {
         if self.ended.len() >= MOST_REMEMBERED {
             self.ended.pop_front();
         }
@@ -260,11 +260,11 @@ impl Table {
     }
 }
 
-impl Slot {
+impl HandleSlot {
     fn tool(&self) -> &str {
         match self {
-            Slot::Reserved { tool } => tool,
-            Slot::Filled(entry) => &entry.tool,
+            HandleSlot::Reserved { tool } => tool,
+            HandleSlot::Filled(entry) => &entry.tool,
         }
     }
 }

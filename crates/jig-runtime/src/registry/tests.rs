@@ -22,12 +22,12 @@ use jig_testkit::until;
 
 use self::follow::follow;
 use super::{HandleLimits, HandleOptions, Handles};
-use crate::session::{AskedBy, Board, Order, Orders, Session, Setup, Takes};
+use crate::session::{AskedBy, BoardSetup, InputKind, Orders, Session, SessionBoard, SessionOrder};
 
 /// A tool that does what the test says.
 struct Tool {
-    board: Arc<Board>,
-    orders: Receiver<Order>,
+    board: Arc<SessionBoard>,
+    orders: Receiver<SessionOrder>,
 }
 
 impl Tool {
@@ -41,10 +41,10 @@ impl Tool {
     }
 
     fn with(transcript: Transcript) -> (Session, Self) {
-        let board = Board::new(Setup {
+        let board = SessionBoard::new(BoardSetup {
             confinement: None,
             transcript: Some(transcript),
-            takes: Takes::Values,
+            takes: InputKind::Values,
             record: None,
             secrets: Secrets::new(),
         });
@@ -80,7 +80,7 @@ impl Tool {
     /// The next input that reaches it.
     fn input(&self) -> String {
         match self.orders.recv_timeout(LONG) {
-            Ok(Order::Apply(applied)) => {
+            Ok(SessionOrder::Apply(applied)) => {
                 let input = applied.input.to_string();
                 applied.reply(Ok(()));
                 input
@@ -99,18 +99,23 @@ impl Tool {
         self.obeys_with(|board, _| board.stopped(Err(ToolError::new("cancelled"))))
     }
 
-    fn obeys_with(self, end: impl Fn(&Board, &Order) + Send + 'static) -> JoinHandle<()> {
+    fn obeys_with(
+        self,
+        end: impl Fn(&SessionBoard, &SessionOrder) + Send + 'static,
+    ) -> JoinHandle<()> {
         thread::spawn(move || {
             let deadline = Instant::now() + LONG;
             while Instant::now() < deadline {
                 match self.orders.recv_timeout(Duration::from_millis(100)) {
-                    Ok(Order::Apply(applied)) => {
+                    Ok(SessionOrder::Apply(applied)) => {
                         self.runs();
                         self.says(&format!("got {}\n", applied.input));
                         applied.reply(Ok(()));
                     }
-                    Ok(Order::Decline(..)) => self.runs(),
-                    Ok(order @ (Order::Cancel | Order::Abort)) => end(&self.board, &order),
+                    Ok(SessionOrder::Decline(..)) => self.runs(),
+                    Ok(order @ (SessionOrder::Cancel | SessionOrder::Abort)) => {
+                        end(&self.board, &order)
+                    }
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return,
                 }

@@ -1,16 +1,16 @@
-//! [`News`]: whoever waits for several handles at once is woken here.
+//! [`ChangeCounter`]: whoever waits for several handles at once is woken here.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 /// How often something has happened.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct ChangeCounter {
     number: Mutex<u64>,
     changed: Condvar,
 }
 
-impl News {
+impl ChangeCounter {
     pub(super) fn number(&self) -> u64 {
         *self.number.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! [`Refused`]: what a server was refused, told while it runs.
+//! [`ServerRefusals`]: what a server was refused, told while it runs.
 //!
 //! What it asks the kernel for is taken in *batches*: one ends where somebody sets a mark. To find out what of a
 //! batch was refused takes a while, so the attendant does it, or whoever wants to know first.
@@ -11,28 +11,28 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use jig_broker::{
-    Broker, Intruder, Judged, MAX_DENIALS, Made, ProgramEnding, ProgramNews, RunningProgram,
-    Unapproved,
+    Broker, Intruder, JudgedRequest, MAX_DENIALS, MadePaths, ProgramEnding, ProgramNews,
+    RunningProgram, Unapproved,
 };
 use jig_proto::Denial;
-use jig_proto::vfs::{FsWrite, Request};
-use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use jig_proto::vfs::{FsWrite, VfsRequest};
+use jig_sandbox::{Observation, ObservedAccess, ObservedTarget, Rights};
 
 #[cfg(test)]
 mod tests;
 
-pub(super) struct Refused {
+pub(super) struct ServerRefusals {
     broker: Broker,
     /// `None` when it has ended.
     program: RwLock<Option<RunningProgram>>,
     batches: Mutex<Batches>,
-    told: Mutex<Told>,
-    sweeps: Mutex<Sweeps>,
+    told: Mutex<RecentRefusals>,
+    sweeps: Mutex<SweepSchedule>,
 }
 
 /// When what the server may not leave behind was last looked for. It can be anything that has appeared, and only
 /// what appeared while the server made nothing is certainly not its own.
-struct Sweeps {
+struct SweepSchedule {
     /// How often the attendant is still to look for it, until the server counts as quiet. What is seen of a
     /// call is seen before the call is carried out, so once is not enough.
     due: u8,
@@ -60,14 +60,14 @@ struct Batch {
     refusals: Vec<Denial>,
 }
 
-impl Refused {
+impl ServerRefusals {
     pub(super) fn new(broker: Broker, program: RunningProgram) -> Self {
         Self {
             broker,
             program: RwLock::new(Some(program)),
             batches: Mutex::default(),
             told: Mutex::default(),
-            sweeps: Mutex::new(Sweeps {
+            sweeps: Mutex::new(SweepSchedule {
                 due: 0,
                 last: Instant::now(),
                 attended: Instant::now(),
@@ -302,11 +302,11 @@ impl Refused {
     /// leaves a line in the audit log.
     fn intruder(&self, intruder: &Intruder) -> Denial {
         let path = intruder.path.to_string_lossy();
-        let request = Request::FsWrite(FsWrite::new(&*path, ""));
+        let request = VfsRequest::FsWrite(FsWrite::new(&*path, ""));
         let refused = match self.broker.judge(&request) {
-            Judged::Refused(error) => Some(error),
-            Judged::Uncovered(inquiry) => Some(inquiry.deny(Unapproved::Unavailable)),
-            Judged::Ready(_) => None,
+            JudgedRequest::Refused(error) => Some(error),
+            JudgedRequest::Uncovered(inquiry) => Some(inquiry.deny(Unapproved::Unavailable)),
+            JudgedRequest::Ready(_) => None,
         };
         Denial {
             hint: refused.and_then(|error| error.data.hint),
@@ -323,11 +323,11 @@ impl Refused {
         self.batches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn sweeps(&self) -> MutexGuard<'_, Sweeps> {
+    fn sweeps(&self) -> MutexGuard<'_, SweepSchedule> {
         self.sweeps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn told(&self) -> MutexGuard<'_, RecentRefusals> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -335,42 +335,43 @@ impl Refused {
 /// Whether something may have been made, wherever that was: what is seen of a call that goes on to make something
 /// can be another path than the one that is used.
 fn has_made(observation: &Observation) -> bool {
-    let makes =
-        |seen: &Seen| matches!(seen.target, SeenTarget::Path(_)) && seen.wanted.has(Rights::CREATE);
+    let makes = |seen: &ObservedAccess| {
+        matches!(seen.target, ObservedTarget::Path(_)) && seen.wanted.has(Rights::CREATE)
+    };
     observation.lost > 0 || observation.unread > 0 || observation.seen.iter().any(makes)
 }
 
 /// What was refused lately, each thing once with the batch in which it last was.
 #[derive(Default)]
-struct Told {
-    ring: VecDeque<Entry>,
+struct RecentRefusals {
+    ring: VecDeque<ServerDenial>,
     /// What the log has already, by its hash.
     logged: HashSet<u64>,
-    made: Made,
+    made: MadePaths,
 }
 
-struct Entry {
+struct ServerDenial {
     batch: u64,
     denial: Denial,
     /// Whether it is about something that was there for a while, instead of being refused.
     is_intruder: bool,
 }
 
-impl Told {
+impl RecentRefusals {
     fn add(&mut self, batch: u64, denials: Vec<Denial>) {
         self.add_all(batch, denials, false);
     }
 
     fn add_all(&mut self, batch: u64, denials: Vec<Denial>, is_intruder: bool) {
         for mut denial in denials {
-            let same = |known: &Entry| known.denial.is_same(&denial);
+            let same = |known: &ServerDenial| known.denial.is_same(&denial);
             if let Some(at) = self.ring.iter().position(same)
                 && let Some(known) = self.ring.remove(at)
                 && known.batch == batch
             {
                 denial.count = denial.count.saturating_add(known.denial.count);
             }
-            self.ring.push_back(Entry {
+            self.ring.push_back(ServerDenial {
                 batch,
                 denial,
                 is_intruder,
@@ -383,7 +384,7 @@ impl Told {
 
     /// What was there after a batch.
     fn intruders_since(&self, batch: u64) -> impl Iterator<Item = &Denial> {
-        let is_meant = move |told: &&Entry| told.batch > batch && told.is_intruder;
+        let is_meant = move |told: &&ServerDenial| told.batch > batch && told.is_intruder;
         self.ring.iter().filter(is_meant).map(|told| &told.denial)
     }
 

@@ -1,4 +1,4 @@
-//! [`Errors`]: what a server says on standard error, read always and kept in part.
+//! [`ServerStderr`]: what a server says on standard error, read always and kept in part.
 
 use std::io::{self, PipeReader, Read as _};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ mod tests;
 
 /// The end of what a server said, without terminal sequences and secrets. Whoever wants to know reads first, so
 /// that nothing that was said before is missing.
-pub(super) struct Errors {
+pub(super) struct ServerStderr {
     pipe: Option<Arc<PipeReader>>,
     plain: PlainStream,
     /// `None` when all is said.
@@ -27,7 +27,7 @@ pub(super) struct Errors {
     read: usize,
 }
 
-impl Errors {
+impl ServerStderr {
     pub(super) fn new(pipe: Option<PipeReader>, secrets: &Secrets) -> Self {
         Self {
             pipe: pipe.map(Arc::new),

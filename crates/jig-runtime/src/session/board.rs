@@ -1,4 +1,4 @@
-//! [`Board`]: where the owner of a tool publishes what there is to know about it.
+//! [`SessionBoard`]: where the owner of a tool publishes what there is to know about it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -7,21 +7,21 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Instant;
 
-use jig_broker::{Broker, CancelToken, Note, RunRecord, Secrets};
-use jig_proto::{Block, Content, Question, Status, ToolError, ToolState};
+use jig_broker::{AuditNote, Broker, CancelToken, RunRecord, Secrets};
+use jig_proto::{Block, Content, Question, StateName, ToolError, ToolState};
 use jig_pty::{Input, Log, Screen, Settle, Transcript};
 use jig_sandbox::{Child, Status as Confinement};
 use serde_json::Value;
 
-use super::orders::{Given, WakerSlot};
-use super::output::Found;
-use super::{ApplyError, AskedBy, Look, Output, Painted, Update};
+use super::orders::{InputPurpose, WakerSlot};
+use super::output::TranscriptLook;
+use super::{ApplyError, AskedBy, OutputLook, PaintedScreen, SessionOutput, Update};
 use crate::call_record;
-use crate::{Plan, Reached};
+use crate::{Plan, ReachedLimit};
 
 /// What input a running tool takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum InputKind {
     /// None: only questions are answered.
     Answers,
     /// What a console can be given.
@@ -32,26 +32,26 @@ pub(crate) enum Takes {
 
 /// What a board is made of.
 #[derive(Debug)]
-pub(crate) struct Setup {
+pub(crate) struct BoardSetup {
     pub(crate) confinement: Option<Confinement>,
     /// Where what the tool says is kept, for a session that is stateful or has a terminal.
     pub(crate) transcript: Option<Transcript>,
-    pub(crate) takes: Takes,
+    pub(crate) takes: InputKind,
     /// The secrets that are left out of what is shown.
     pub(crate) secrets: Secrets,
     /// The call in the log, if its start is there.
     pub(crate) record: Option<RunRecord>,
 }
 
-impl Setup {
+impl BoardSetup {
     /// The board of a session that keeps what its tool says, if the plan wants that.
     pub(crate) fn of(plan: &Plan, confinement: Option<Confinement>) -> Self {
         Self {
             confinement,
             transcript: plan.stateful.then(|| Transcript::Log(Log::new(KEPT_BYTES))),
             takes: match plan.stateful && plan.takes_input {
-                true => Takes::Values,
-                false => Takes::Answers,
+                true => InputKind::Values,
+                false => InputKind::Answers,
             },
             secrets: plan.broker.secrets().clone(),
             record: None,
@@ -71,7 +71,7 @@ impl Setup {
     pub(crate) fn of_console(plan: &Plan, confinement: Option<Confinement>) -> Self {
         let mut setup = Self::of(plan, confinement);
         if plan.stateful {
-            setup.takes = Takes::Console;
+            setup.takes = InputKind::Console;
         }
         if let Some(size) = plan.terminal {
             setup.transcript = Some(Transcript::Screen(Screen::new(size, SCROLLBACK)));
@@ -82,8 +82,8 @@ impl Setup {
 
 /// Where the owner of a tool publishes its state and what it says.
 #[derive(Debug)]
-pub(crate) struct Board {
-    post: Mutex<Post>,
+pub(crate) struct SessionBoard {
+    post: Mutex<SessionBoardState>,
     /// The state has changed.
     changed: Condvar,
     /// There is output, or the state has changed. Most of those who wait do not wait for output: a tool
@@ -92,25 +92,25 @@ pub(crate) struct Board {
     /// How many threads want to look. A tool that prints without end would otherwise have the board for
     /// itself: a mutex goes to whoever comes first, and that is whoever just had it.
     looking: AtomicUsize,
-    takes: Takes,
+    takes: InputKind,
     secrets: Secrets,
     /// Who is told of every change of the state.
-    hook: Mutex<Option<Hook>>,
+    hook: Mutex<Option<StatusHook>>,
     /// The call in the log, until it ends.
     record: Mutex<Option<RunRecord>>,
 }
 
 /// Somebody who is told of changes.
-struct Hook(Arc<dyn Fn(Status) + Send + Sync>);
+struct StatusHook(Arc<dyn Fn(StateName) + Send + Sync>);
 
-impl fmt::Debug for Hook {
+impl fmt::Debug for StatusHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Hook")
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Post {
+pub(crate) struct SessionBoardState {
     number: u64,
     state: ToolState,
     asker: Option<AskedBy>,
@@ -132,7 +132,7 @@ pub(crate) struct Post {
     /// What the tool last said about its progress, each with the number of its update: a state that takes its
     /// place must not hide it from whoever drives the call.
     progress: VecDeque<(u64, String)>,
-    reached: Vec<Reached>,
+    reached: Vec<ReachedLimit>,
     exit_code: Option<i32>,
     child: Weak<Child>,
     /// What gives up the request that a tool inside jig is in the middle of.
@@ -145,7 +145,7 @@ pub(crate) struct Post {
     waker: Option<WakerSlot>,
 }
 
-impl Post {
+impl SessionBoardState {
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -184,16 +184,16 @@ impl Post {
     /// Whether there is a question that came after the update number `seen`, or the end.
     fn has_halted(&self, seen: u64) -> bool {
         match self.state.status() {
-            Status::Stopped => true,
-            Status::Waiting => self.number > seen,
-            Status::Running => false,
+            StateName::Stopped => true,
+            StateName::Waiting => self.number > seen,
+            StateName::Running => false,
         }
     }
 }
 
-impl Board {
-    pub(crate) fn new(setup: Setup) -> Arc<Self> {
-        let Setup {
+impl SessionBoard {
+    pub(crate) fn new(setup: BoardSetup) -> Arc<Self> {
+        let BoardSetup {
             confinement,
             transcript,
             takes,
@@ -201,7 +201,7 @@ impl Board {
             record,
         } = setup;
         Arc::new(Self {
-            post: Mutex::new(Post {
+            post: Mutex::new(SessionBoardState {
                 number: 1,
                 state: ToolState::running(Content::EMPTY),
                 asker: None,
@@ -253,7 +253,7 @@ impl Board {
     }
 
     /// Notes limits that the tool came up against.
-    pub(crate) fn reached(&self, reached: &[Reached]) {
+    pub(crate) fn reached(&self, reached: &[ReachedLimit]) {
         self.lock().reached.extend_from_slice(reached);
     }
 
@@ -303,7 +303,7 @@ impl Board {
     }
 
     /// Writes a line about the call, if its start is in the log.
-    pub(super) fn write_note(&self, note: Note) {
+    pub(super) fn write_note(&self, note: AuditNote) {
         if let Some(record) = &*self.record() {
             record.note(note);
         }
@@ -351,7 +351,7 @@ impl Board {
         Some(result)
     }
 
-    fn has_said(&self, post: &mut Post) {
+    fn has_said(&self, post: &mut SessionBoardState) {
         post.said = Instant::now();
         if post.listening > 0 {
             self.news.notify_all();
@@ -361,13 +361,13 @@ impl Board {
     /// Whether the question of the update with this number is the one that is asked now.
     pub(crate) fn asks(&self, number: u64) -> bool {
         let post = self.lock();
-        post.state.status() == Status::Waiting && post.number == number
+        post.state.status() == StateName::Waiting && post.number == number
     }
 
     /// Cancelled when the question of the update with this number is asked no more; it may be already.
     pub(super) fn asking(&self, number: u64) -> CancelToken {
         let mut post = self.lock();
-        if post.state.status() == Status::Waiting && post.number == number {
+        if post.state.status() == StateName::Waiting && post.number == number {
             return post.asking.get_or_insert_default().clone();
         }
         drop(post);
@@ -404,22 +404,22 @@ impl Board {
     }
 
     /// What is meant with something that was given to the update of the number `seen`.
-    pub(super) fn given(&self, seen: u64, input: &Value) -> Result<Given, ApplyError> {
+    pub(super) fn given(&self, seen: u64, input: &Value) -> Result<InputPurpose, ApplyError> {
         let post = self.look();
         match post.state.status() {
-            Status::Stopped => return Err(ApplyError::NotRunning),
-            Status::Waiting if post.number == seen => return Ok(Given::Answer(seen)),
-            Status::Waiting => return Err(ApplyError::Changed),
-            Status::Running if post.asked == seen => return Err(ApplyError::Changed),
-            Status::Running => {}
+            StateName::Stopped => return Err(ApplyError::NotRunning),
+            StateName::Waiting if post.number == seen => return Ok(InputPurpose::Answer(seen)),
+            StateName::Waiting => return Err(ApplyError::Changed),
+            StateName::Running if post.asked == seen => return Err(ApplyError::Changed),
+            StateName::Running => {}
         }
         drop(post);
         match self.takes {
-            Takes::Answers => return Err(ApplyError::NotTaken),
-            Takes::Values => {}
-            Takes::Console => drop(Input::read(input)?),
+            InputKind::Answers => return Err(ApplyError::NotTaken),
+            InputKind::Values => {}
+            InputKind::Console => drop(Input::read(input)?),
         }
-        Ok(Given::Input)
+        Ok(InputPurpose::Input)
     }
 
     pub(super) fn input_has_come(&self) {
@@ -439,7 +439,7 @@ impl Board {
         if !post.state.status().can_become(status) {
             match post.state.status() {
                 // Stopped is final: what comes late is not news.
-                Status::Stopped => return,
+                StateName::Stopped => return,
                 // One question takes the place of another. In between the tool ran, for nobody to see (S-027).
                 _ => post.number += 1,
             }
@@ -457,7 +457,7 @@ impl Board {
         }
         // Whoever keeps a session that has stopped need not keep all that it worked with.
         let (broker, waker) = match status {
-            Status::Stopped => (post.broker.take(), post.waker.take()),
+            StateName::Stopped => (post.broker.take(), post.waker.take()),
             _ => (None, None),
         };
         self.changed.notify_all();
@@ -480,12 +480,12 @@ impl Board {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Post> {
+    fn lock(&self) -> MutexGuard<'_, SessionBoardState> {
         self.post.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same, for whoever looks from outside.
-    fn look(&self) -> MutexGuard<'_, Post> {
+    fn look(&self) -> MutexGuard<'_, SessionBoardState> {
         self.looking.fetch_add(1, Ordering::Relaxed);
         let post = self.lock();
         self.looking.fetch_sub(1, Ordering::Relaxed);
@@ -494,19 +494,19 @@ impl Board {
 }
 
 /// What a [`Session`](super::Session) asks.
-impl Board {
+impl SessionBoard {
     pub(super) fn update(&self) -> Update {
         self.look().update()
     }
 
-    pub(super) fn status(&self) -> Status {
+    pub(super) fn status(&self) -> StateName {
         self.look().state.status()
     }
 
     /// Has the waker dropped when the tool has stopped.
     pub(super) fn keep_waker(&self, waker: WakerSlot) {
         let mut post = self.lock();
-        if post.state.status() != Status::Stopped {
+        if post.state.status() != StateName::Stopped {
             post.waker = Some(waker);
             return;
         }
@@ -515,22 +515,22 @@ impl Board {
         *waker = None;
     }
 
-    pub(super) fn set_hook(&self, hook: Arc<dyn Fn(Status) + Send + Sync>) {
+    pub(super) fn set_hook(&self, hook: Arc<dyn Fn(StateName) + Send + Sync>) {
         let mut place = self.hook.lock().unwrap_or_else(PoisonError::into_inner);
-        *place = Some(Hook(hook));
+        *place = Some(StatusHook(hook));
     }
 
     pub(super) fn seq(&self) -> u64 {
         self.look().seq()
     }
 
-    pub(super) fn output(&self, look: &Look) -> Output {
+    pub(super) fn output(&self, look: &OutputLook) -> SessionOutput {
         let scrubber = self.secrets.scrubber();
         let post = self.look();
         let Some(transcript) = &post.transcript else {
             return told(&post, look);
         };
-        let found = Found::of(transcript, look, scrubber.is_some());
+        let found = TranscriptLook::of(transcript, look, scrubber.is_some());
         let (is_closed_by_us, seq) = (post.is_closed_by_us, post.seq());
         // Looking for secrets takes its time, and the tool goes on meanwhile.
         drop(post);
@@ -541,10 +541,10 @@ impl Board {
         output
     }
 
-    pub(super) fn painted(&self) -> Option<Painted> {
+    pub(super) fn painted(&self) -> Option<PaintedScreen> {
         let scrubber = self.secrets.scrubber();
         let post = self.look();
-        Painted::of(post.transcript.as_ref()?, scrubber.as_ref())
+        PaintedScreen::of(post.transcript.as_ref()?, scrubber.as_ref())
     }
 
     pub(super) fn weight(&self) -> usize {
@@ -591,7 +591,7 @@ impl Board {
         self.look().confinement.clone()
     }
 
-    pub(super) fn all_reached(&self) -> Vec<Reached> {
+    pub(super) fn all_reached(&self) -> Vec<ReachedLimit> {
         self.look().reached.clone()
     }
 
@@ -616,11 +616,11 @@ impl Board {
     pub(super) fn wait(
         &self,
         deadline: Option<Instant>,
-        is_over: impl Fn(&Post) -> bool,
+        is_over: impl Fn(&SessionBoardState) -> bool,
     ) -> Update {
         let mut post = self.look();
         loop {
-            let has_stopped = post.state.status() == Status::Stopped;
+            let has_stopped = post.state.status() == StateName::Stopped;
             if has_stopped || is_over(&post) || is_past(deadline) {
                 return post.update();
             }
@@ -667,9 +667,9 @@ impl Board {
 
     fn listen<'p>(
         &self,
-        mut post: MutexGuard<'p, Post>,
+        mut post: MutexGuard<'p, SessionBoardState>,
         deadline: Option<Instant>,
-    ) -> MutexGuard<'p, Post> {
+    ) -> MutexGuard<'p, SessionBoardState> {
         post.listening += 1;
         let mut post = wait_for(&self.news, post, deadline);
         post.listening -= 1;
@@ -688,7 +688,7 @@ fn weight_of(content: &Content) -> usize {
 }
 
 /// What there is to see of a tool that keeps no output: what its state tells.
-fn told(post: &Post, look: &Look) -> Output {
+fn told(post: &SessionBoardState, look: &OutputLook) -> SessionOutput {
     let (ToolState::Running { content }
     | ToolState::Waiting { content, .. }
     | ToolState::Stopped { content, .. }) = &post.state;
@@ -699,7 +699,7 @@ fn told(post: &Post, look: &Look) -> Output {
     };
     let left = text.len() - text.floor_char_boundary(look.max);
     text.truncate(text.len() - left);
-    Output {
+    SessionOutput {
         text,
         seq: post.number,
         lost: 0,
@@ -721,9 +721,9 @@ fn is_past(deadline: Option<Instant>) -> bool {
 
 fn wait_for<'p>(
     condition: &Condvar,
-    post: MutexGuard<'p, Post>,
+    post: MutexGuard<'p, SessionBoardState>,
     deadline: Option<Instant>,
-) -> MutexGuard<'p, Post> {
+) -> MutexGuard<'p, SessionBoardState> {
     match deadline {
         None => {
             let waited = condition.wait(post);

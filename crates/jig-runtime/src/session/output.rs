@@ -4,24 +4,24 @@ use std::ops::Range;
 
 use jig_broker::Scrubber;
 use jig_proto::{TerminalReport, View};
-use jig_pty::{Cursor, Cut, Piece, Screen, Size, TerminalFacts, Transcript};
+use jig_pty::{Cursor, CutSide, Screen, Size, TerminalFacts, Transcript, TranscriptPiece};
 
 /// Which part of the output somebody wants to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct OutputLook {
     /// What is looked at.
     pub view: View,
-    /// What is new is counted from here: the `seq` of an earlier [`Output`], or 0.
+    /// What is new is counted from here: the `seq` of an earlier [`SessionOutput`], or 0.
     pub after: u64,
     /// The most bytes of text.
     pub max: usize,
     /// Which end of the text is given up if there is more.
-    pub cut: Cut,
+    pub cut: CutSide,
 }
 
-/// What a tool said, as far as a [`Look`] asked for it.
+/// What a tool said, as far as a [`OutputLook`] asked for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct SessionOutput {
     /// The text.
     pub text: String,
     /// Where what is new begins the next time.
@@ -36,7 +36,7 @@ pub struct Output {
 
 /// The screen of a tool on a terminal, in a form that is safe for a person's own terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Painted {
+pub struct PaintedScreen {
     /// Its rows, from the top. They hold no control sequences but those for colours and styles.
     pub lines: Vec<String>,
     /// Where the cursor is.
@@ -54,22 +54,22 @@ pub struct Painted {
 }
 
 /// What a transcript has for a look, and how it stands in all that is kept.
-pub(super) struct Found {
-    output: Output,
+pub(super) struct TranscriptLook {
+    output: SessionOutput,
     /// All that is kept, or what is looked at if that is no part of it; and where in it the text stands.
     /// `None` as long as there are no secrets.
     place: Option<(String, Range<usize>)>,
 }
 
-impl Found {
+impl TranscriptLook {
     /// What `transcript` has for a look. With `has_secrets` it is made ready to be cleaned.
-    pub(super) fn of(transcript: &Transcript, look: &Look, has_secrets: bool) -> Self {
+    pub(super) fn of(transcript: &Transcript, look: &OutputLook, has_secrets: bool) -> Self {
         let show = |max| match look.view {
             View::New => transcript.since(look.after, max, look.cut),
             View::All => transcript.all(max),
             View::Screen => transcript.shown(max),
         };
-        let Piece {
+        let TranscriptPiece {
             text,
             seq,
             lost,
@@ -81,7 +81,7 @@ impl Found {
         });
         let terminal = transcript.terminal().map(report);
         Self {
-            output: Output {
+            output: SessionOutput {
                 text,
                 seq,
                 lost,
@@ -97,7 +97,7 @@ impl Found {
     /// Those that a program prints are gone already. Here it is about values that were remembered only
     /// afterwards, and about those that a program draws on a screen in parts. Whoever looks chooses where a
     /// piece begins and ends, so they are looked for in all that is kept: no piece shows half of one.
-    pub(super) fn clean(self, scrubber: Option<&Scrubber>) -> Output {
+    pub(super) fn clean(self, scrubber: Option<&Scrubber>) -> SessionOutput {
         let mut output = self.output;
         if let Some((scrubber, (whole, range))) = scrubber.zip(self.place) {
             output.text = match output.terminal {
@@ -131,7 +131,7 @@ fn place(whole: String, uncut: String, text: &str) -> (String, Range<usize>) {
     (whole, from..from + text.len())
 }
 
-impl Painted {
+impl PaintedScreen {
     pub(super) fn of(transcript: &Transcript, scrubber: Option<&Scrubber>) -> Option<Self> {
         let screen = transcript.screen()?;
         Some(Self {
@@ -152,13 +152,13 @@ fn painted(transcript: &Transcript, screen: &Screen, scrubber: Option<&Scrubber>
     let Some(scrubber) = scrubber else {
         return screen.painted();
     };
-    let look = Look {
+    let look = OutputLook {
         view: View::Screen,
         after: 0,
         max: usize::MAX,
-        cut: Cut::Front,
+        cut: CutSide::Front,
     };
-    let found = Found::of(transcript, &look, true);
+    let found = TranscriptLook::of(transcript, &look, true);
     let text = found.output.text.clone();
     let clean = found.clean(Some(scrubber)).text;
     if clean == text {

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use jig_broker::Secrets;
 use jig_proto::{Content, Question, View};
-use jig_pty::{Cut, Log, Screen, Settle, Size, Transcript};
+use jig_pty::{CutSide, Log, Screen, Settle, Size, Transcript};
 use jig_testkit::let_pass;
 
 use super::*;
 
-fn board(transcript: Option<Transcript>, takes: Takes) -> Arc<Board> {
-    Board::new(Setup {
+fn board(transcript: Option<Transcript>, takes: InputKind) -> Arc<SessionBoard> {
+    SessionBoard::new(BoardSetup {
         confinement: None,
         transcript,
         takes,
@@ -20,7 +20,7 @@ fn board(transcript: Option<Transcript>, takes: Takes) -> Arc<Board> {
 }
 
 /// A session whose tool is this test.
-fn session(takes: Takes) -> (Session, Arc<Board>) {
+fn session(takes: InputKind) -> (Session, Arc<SessionBoard>) {
     let board = board(Some(Transcript::Log(Log::new(1024))), takes);
     let (orders, _) = Orders::new(None);
     (Session::new(Arc::clone(&board), orders), board)
@@ -30,16 +30,16 @@ fn question() -> Question {
     Question::yes_no("sure", "Sure?")
 }
 
-fn say(board: &Board, text: &str) {
+fn say(board: &SessionBoard, text: &str) {
     board.say(|transcript| transcript.push(text.as_bytes()));
 }
 
-fn look(session: &Session, view: View, after: u64) -> Output {
-    session.output(&Look {
+fn look(session: &Session, view: View, after: u64) -> SessionOutput {
+    session.output(&OutputLook {
         view,
         after,
         max: 1000,
-        cut: Cut::Front,
+        cut: CutSide::Front,
     })
 }
 
@@ -69,7 +69,7 @@ const LONG: Option<Duration> = Some(Duration::from_secs(60));
 
 #[test]
 fn what_a_tool_says_is_there_after_a_state_took_its_place() {
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     board.running(Content::text("one"));
     let seen = session.state().number;
     board.running(Content::text("two"));
@@ -85,7 +85,7 @@ fn what_a_tool_says_is_there_after_a_state_took_its_place() {
 
 #[test]
 fn of_a_tool_that_says_much_the_latest_is_kept() {
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     for number in 0..100 {
         board.running(Content::text(format!("{number} {}", "x".repeat(10_000))));
     }
@@ -97,7 +97,7 @@ fn of_a_tool_that_says_much_the_latest_is_kept() {
 
 #[test]
 fn news_are_output_a_question_or_the_end() {
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     let session = Arc::new(session);
     let wait = |session: &Session| session.wait_news(1, session.seq(), LONG).state.status();
 
@@ -106,9 +106,9 @@ fn news_are_output_a_question_or_the_end() {
         |session| session.wait_news(1, 0, LONG),
         || say(&board, "x"),
     );
-    assert_eq!(status.state.status(), Status::Running);
+    assert_eq!(status.state.status(), StateName::Running);
     let ask = || board.waiting(Content::EMPTY, question(), AskedBy::Tool);
-    assert_eq!(waiting(&session, wait, ask), Status::Waiting);
+    assert_eq!(waiting(&session, wait, ask), StateName::Waiting);
     // The question was seen: it is no news.
     let seen = session.state().number;
     let update = session.wait_news(seen, session.seq(), Some(Duration::from_millis(20)));
@@ -116,12 +116,12 @@ fn news_are_output_a_question_or_the_end() {
     let stop = || board.stopped(Ok(Content::EMPTY));
     let wait = move |session: &Session| session.wait_news(seen, session.seq(), LONG);
     let update = waiting(&session, wait, stop);
-    assert_eq!(update.state.status(), Status::Stopped);
+    assert_eq!(update.state.status(), StateName::Stopped);
 }
 
 #[test]
 fn output_does_not_end_a_wait_for_a_state() {
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     let session = Arc::new(session);
     let wait = |session: &Session| session.wait(1, Some(Duration::from_millis(200)));
     let update = waiting(&session, wait, || {
@@ -136,7 +136,7 @@ fn output_does_not_end_a_wait_for_a_state() {
 fn s024_settling_takes_a_pause_a_question_or_the_end() {
     let minute = Duration::from_secs(60);
     let quick = resting(Duration::from_millis(200), minute);
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     let session = Arc::new(session);
 
     // Each word puts it off.
@@ -172,7 +172,7 @@ fn s024_settling_takes_a_pause_a_question_or_the_end() {
             board.waiting(Content::EMPTY, question(), AskedBy::Policy);
         },
     );
-    assert_eq!(update.state.status(), Status::Waiting);
+    assert_eq!(update.state.status(), StateName::Waiting);
     let stop = || board.stopped(Ok(Content::EMPTY));
     let seen = update.number;
     let update = waiting(
@@ -180,14 +180,14 @@ fn s024_settling_takes_a_pause_a_question_or_the_end() {
         move |session| session.settle(seen, seq, &never),
         stop,
     );
-    assert_eq!(update.state.status(), Status::Stopped);
+    assert_eq!(update.state.status(), StateName::Stopped);
 }
 
 /// S-023: what a tool tells comes back as it was told; two of them stand on lines of their own.
 #[test]
 fn s023_told_contents_are_passed_on_unchanged() {
     let check = |contents: &[&str], expected: &str| {
-        let (session, board) = session(Takes::Values);
+        let (session, board) = session(InputKind::Values);
         for content in contents {
             board.tell(&Content::text(*content));
         }
@@ -202,7 +202,7 @@ fn s023_told_contents_are_passed_on_unchanged() {
     check(&["a\n", "b\n"], "a\nb\n");
     check(&["", "a", ""], "a");
 
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     board.tell(&Content::text("first"));
     let seq = look(&session, View::New, 0).seq;
     board.tell(&Content::text("second"));
@@ -213,7 +213,7 @@ fn s023_told_contents_are_passed_on_unchanged() {
 /// S-034, S-035: what is given is an answer or input by what whoever gives it has seen.
 #[test]
 fn s034_an_answer_is_for_the_question_that_was_seen() {
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     let apply = |seen| session.apply(seen, true.into());
     // It runs: there is nobody to take input here any more, but it is no matter of the board.
     assert!(matches!(apply(1), Err(ApplyError::NotRunning)));
@@ -233,24 +233,24 @@ fn input_is_checked_before_it_is_sent() {
         let error = session.apply(1, input).unwrap_err();
         assert!(is_expected(&error), "{error:?}");
     };
-    check(Takes::Answers, "x".into(), |error| {
+    check(InputKind::Answers, "x".into(), |error| {
         matches!(error, ApplyError::NotTaken)
     });
-    check(Takes::Console, Value::Null, |error| {
+    check(InputKind::Console, Value::Null, |error| {
         matches!(error, ApplyError::Input(_))
     });
     // It is sent, and nobody takes it.
-    check(Takes::Values, Value::Null, |error| {
+    check(InputKind::Values, Value::Null, |error| {
         matches!(error, ApplyError::NotRunning)
     });
-    check(Takes::Console, "x".into(), |error| {
+    check(InputKind::Console, "x".into(), |error| {
         matches!(error, ApplyError::NotRunning)
     });
 }
 
 #[test]
 fn a_session_that_keeps_no_output_shows_what_its_state_tells() {
-    let board = board(None, Takes::Answers);
+    let board = board(None, InputKind::Answers);
     let (orders, _) = Orders::new(None);
     let session = Session::new(Arc::clone(&board), orders);
     assert_eq!(look(&session, View::New, 0).text, "");
@@ -259,18 +259,18 @@ fn a_session_that_keeps_no_output_shows_what_its_state_tells() {
     assert_eq!((output.text.as_str(), output.seq), ("halfway", 2));
     assert_eq!(look(&session, View::New, 2).text, "");
     assert_eq!(look(&session, View::Screen, 2).text, "halfway");
-    let short = session.output(&Look {
+    let short = session.output(&OutputLook {
         view: View::All,
         after: 0,
         max: 4,
-        cut: Cut::Front,
+        cut: CutSide::Front,
     });
     assert_eq!((short.text.as_str(), short.left), ("half", 3));
 }
 
 #[test]
 fn changes_of_state_are_told_to_the_hook_without_a_lock() {
-    let (session, board) = session(Takes::Values);
+    let (session, board) = session(InputKind::Values);
     let session = Arc::new(session);
     let told = Arc::new(Mutex::new(Vec::new()));
     let (theirs, seen) = (Arc::downgrade(&session), Arc::clone(&told));
@@ -285,7 +285,7 @@ fn changes_of_state_are_told_to_the_hook_without_a_lock() {
     board.running(Content::EMPTY);
     board.stopped(Ok(Content::EMPTY));
     board.running(Content::EMPTY);
-    let expected = [Status::Waiting, Status::Running, Status::Stopped];
+    let expected = [StateName::Waiting, StateName::Running, StateName::Stopped];
     assert_eq!(*told.lock().unwrap(), expected);
 }
 
@@ -295,10 +295,10 @@ fn screens_are_shown_without_secrets() {
     let secrets = Secrets::new();
     secrets.remember("sk-0123456789");
     let screen = Screen::new(Size::new(4, 10), 100);
-    let board = Board::new(Setup {
+    let board = SessionBoard::new(BoardSetup {
         confinement: None,
         transcript: Some(Transcript::Screen(screen)),
-        takes: Takes::Console,
+        takes: InputKind::Console,
         record: None,
         secrets,
     });
@@ -332,10 +332,10 @@ fn no_choice_of_a_piece_shows_half_a_secret() {
     let screen = Transcript::Screen(Screen::new(Size::new(4, 10), 100));
     for transcript in [screen, Transcript::Log(Log::new(1024))] {
         let secrets = Secrets::new();
-        let board = Board::new(Setup {
+        let board = SessionBoard::new(BoardSetup {
             confinement: None,
             transcript: Some(transcript),
-            takes: Takes::Console,
+            takes: InputKind::Console,
             record: None,
             secrets: secrets.clone(),
         });
@@ -363,8 +363,9 @@ fn no_choice_of_a_piece_shows_half_a_secret() {
             .iter()
             .flat_map(|view| positions.iter().map(move |at| (view, at)))
         {
-            for (max, cut) in (0..60).flat_map(|max| [(max, Cut::Front), (max, Cut::Back)]) {
-                let look = Look {
+            for (max, cut) in (0..60).flat_map(|max| [(max, CutSide::Front), (max, CutSide::Back)])
+            {
+                let look = OutputLook {
                     view: *view,
                     after: *after,
                     max,

@@ -60,7 +60,7 @@ fn j004_no_value_is_code() {
         for value in values {
             let folder = tempfile::tempdir().expect("a folder");
             let text = script.replace('@', &place(1));
-            let script = Script::of_places(&text, vec![value.to_owned()]);
+            let script = BoundScript::of_places(&text, vec![value.to_owned()]);
             let output = Command::new("sh")
                 .args(script.into_arguments())
                 .current_dir(folder.path())
@@ -95,14 +95,14 @@ fn j003_quoted_words_are_one_word_each() {
 
 #[test]
 fn the_script_sees_no_arguments_of_its_own() {
-    let script = Script::of_places(&format!("echo $0 $# {}", place(1)), vec!["v".to_owned()]);
+    let script = BoundScript::of_places(&format!("echo $0 $# {}", place(1)), vec!["v".to_owned()]);
     let output = Command::new("sh")
         .args(script.into_arguments())
         .output()
         .expect("a shell");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "sh 0 v\n");
     assert_eq!(
-        Script::plain("date".to_owned()).into_arguments(),
+        BoundScript::plain("date".to_owned()).into_arguments(),
         ["-c", "date"]
     );
 }

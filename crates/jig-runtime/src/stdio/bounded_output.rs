@@ -1,6 +1,6 @@
 //! What a program prints, of bounded size.
 
-use crate::pipes::{Pipes, Stream};
+use crate::pipes::{ProgramStream, ToolPipes};
 use crate::plain_text::{plain, plain_bytes};
 
 #[cfg(test)]
@@ -8,7 +8,7 @@ mod tests;
 
 /// What a program printed on both streams: the beginning of its output, the end of its errors.
 #[derive(Debug, Default)]
-pub(super) struct Printed {
+pub(super) struct StdioOutput {
     output: Vec<u8>,
     errors: Vec<u8>,
     /// How many bytes each stream had.
@@ -18,10 +18,10 @@ pub(super) struct Printed {
     news: Vec<u8>,
 }
 
-impl Printed {
+impl StdioOutput {
     /// Reads what is there. Gives up in between when there is a lot, so that the clock is looked at.
-    pub(super) fn read(&mut self, pipes: &mut Pipes, buffer: &mut [u8]) {
-        for stream in [Stream::Output, Stream::Errors] {
+    pub(super) fn read(&mut self, pipes: &mut ToolPipes, buffer: &mut [u8]) {
+        for stream in [ProgramStream::Output, ProgramStream::Errors] {
             for _ in 0..ROUNDS {
                 match pipes.read_stream(stream, buffer) {
                     Some(piece) => self.take(stream, piece),
@@ -32,9 +32,9 @@ impl Printed {
     }
 
     /// Reads all that is there, up to `most` bytes in all.
-    pub(super) fn drain(&mut self, pipes: &mut Pipes, buffer: &mut [u8], most: Option<u64>) {
+    pub(super) fn drain(&mut self, pipes: &mut ToolPipes, buffer: &mut [u8], most: Option<u64>) {
         let within = |printed: &Self| most.is_none_or(|most| printed.total() <= most);
-        for stream in [Stream::Output, Stream::Errors] {
+        for stream in [ProgramStream::Output, ProgramStream::Errors] {
             while within(self)
                 && let Some(piece) = pipes.read_stream(stream, buffer)
             {
@@ -43,15 +43,15 @@ impl Printed {
         }
     }
 
-    pub(super) fn take(&mut self, stream: Stream, piece: &[u8]) {
+    pub(super) fn take(&mut self, stream: ProgramStream, piece: &[u8]) {
         match stream {
-            Stream::Output => {
+            ProgramStream::Output => {
                 self.output_total += piece.len() as u64;
                 let room = KEPT_OUTPUT.saturating_sub(self.output.len());
                 self.output
                     .extend_from_slice(&piece[..room.min(piece.len())]);
             }
-            Stream::Errors => {
+            ProgramStream::Errors => {
                 self.errors_total += piece.len() as u64;
                 keep_end(&mut self.errors, piece, KEPT_ERRORS);
                 keep_end(&mut self.news, piece, KEPT_NEWS);

@@ -1,22 +1,22 @@
-//! [`Driver`]: the one thread that owns a program, run after run, and is the truth about it.
+//! [`StdioDriver`]: the one thread that owns a program, run after run, and is the truth about it.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use jig_broker::Reach;
+use jig_broker::ProgramReach;
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Content, ToolError, ToolState};
 use jig_pty::Pty;
 use jig_sandbox::{Stdio, Waker};
 
-use super::printing_run::Watch;
-use super::result_cleaner::Cleaner;
-use super::steered_run::Live;
+use super::printing_run::StdioWatch;
+use super::result_cleaner::OutputCleaner;
+use super::steered_run::LiveRun;
 use crate::denials;
-use crate::launch::{self, Launched};
+use crate::launch::{self, LaunchedProgram};
 use crate::rerun;
-use crate::session::{Applied, AskedBy, Board, Order};
+use crate::session::{ApplyOrder, AskedBy, SessionBoard, SessionOrder};
 use crate::{Delivery, Plan, StartError};
 
 /// Starts the program for a call, watched if `observe` or the plan says so.
@@ -24,11 +24,11 @@ pub(super) fn launch(
     plan: &Plan,
     input: &ToolInput,
     observe: bool,
-) -> Result<Launched, StartError> {
+) -> Result<LaunchedProgram, StartError> {
     let pty = plan.terminal.map(Pty::open).transpose()?;
     let (pty, theirs) = pty.unzip();
     let observe = observe || plan.observe;
-    let mut launched = launch::launch(plan, input, Reach::Workspace, observe, |request| {
+    let mut launched = launch::launch(plan, input, ProgramReach::Workspace, observe, |request| {
         if plan.delivery == Delivery::Stdin || plan.stateful {
             request.stdin = Stdio::Piped;
         }
@@ -47,18 +47,18 @@ fn names_terminal(plan: &Plan) -> bool {
     rules.any(|rule| rule.read && rule.name == "TERM")
 }
 
-pub(super) struct Driver {
+pub(super) struct StdioDriver {
     pub(super) plan: Plan,
     /// The call, with all answers so far.
     pub(super) input: ToolInput,
-    pub(super) board: Arc<Board>,
-    pub(super) orders: Receiver<Order>,
+    pub(super) board: Arc<SessionBoard>,
+    pub(super) orders: Receiver<SessionOrder>,
     pub(super) waker: Waker,
 }
 
-impl Driver {
+impl StdioDriver {
     /// Drives the tool until it has stopped.
-    pub(super) fn run(mut self, first: Launched) {
+    pub(super) fn run(mut self, first: LaunchedProgram) {
         let result = self.drive(first);
         self.plan.close_log(&self.board);
         // What the tool left in its directory is brought back before anybody hears of the end.
@@ -67,7 +67,7 @@ impl Driver {
     }
 
     /// Runs the program, and runs it again after each answer, until it has a result.
-    fn drive(&mut self, first: Launched) -> Result<Content, ToolError> {
+    fn drive(&mut self, first: LaunchedProgram) -> Result<Content, ToolError> {
         let mut run = first;
         let mut answered = None;
         for _ in 0..rerun::MAX_RUNS {
@@ -77,17 +77,17 @@ impl Driver {
                 ToolError::new(format!("`{name}` cannot be watched: {error}"))
             };
             let state = if self.plan.stateful || run.terminal.is_some() {
-                let live = Live::new(self, run).map_err(unwatched)?;
+                let live = LiveRun::new(self, run).map_err(unwatched)?;
                 self.has_started(answered.take());
                 live.run()
             } else if self.plan.repeatable && !run.program.is_observed() {
                 self.repeated(run, answered.take()).map_err(unwatched)?
             } else {
-                let watch = Watch::new(self, run).map_err(unwatched)?;
+                let watch = StdioWatch::new(self, run).map_err(unwatched)?;
                 self.has_started(answered.take());
                 watch.run().0
             };
-            let state = Cleaner(self.plan.broker.secrets().scrubber()).state(state);
+            let state = OutputCleaner(self.plan.broker.secrets().scrubber()).state(state);
             let (content, question) = match state {
                 ToolState::Waiting { content, question } => (content, question),
                 ToolState::Stopped { result, .. } => return result,
@@ -105,8 +105,12 @@ impl Driver {
 
     /// Runs the program and, if it failed, once more with somebody watching, to learn what it was refused.
     /// Nothing else of the second run counts.
-    fn repeated(&self, first: Launched, answered: Option<Applied>) -> io::Result<ToolState> {
-        let watch = Watch::new(self, first)?;
+    fn repeated(
+        &self,
+        first: LaunchedProgram,
+        answered: Option<ApplyOrder>,
+    ) -> io::Result<ToolState> {
+        let watch = StdioWatch::new(self, first)?;
         self.has_started(answered);
         let (mut state, given_up) = watch.run();
         let ToolState::Stopped {
@@ -121,7 +125,7 @@ impl Driver {
         // What cannot be started or watched a second time has nothing to tell.
         if let Ok(again) = launch(&self.plan, &self.input, true)
             && again.program.is_observed()
-            && let Ok(watch) = Watch::silent(self, again)
+            && let Ok(watch) = StdioWatch::silent(self, again)
         {
             let (second, _) = watch.run();
             if let ToolState::Stopped {
@@ -140,7 +144,7 @@ impl Driver {
     }
 
     /// Tells that the program runs; again, if there was an answer.
-    fn has_started(&self, answered: Option<Applied>) {
+    fn has_started(&self, answered: Option<ApplyOrder>) {
         if self.plan.stateful {
             // It may run for days: what was decided for its start is written down now.
             self.plan.broker.flush_audit();

@@ -1,11 +1,11 @@
 //! What a run came to, from what the program printed and how it ended.
 
-use jig_proto::json::Limits;
+use jig_proto::json::JsonLimits;
 use jig_proto::{NotAState, ToolError, ToolState, read_printed};
 use jig_sandbox::Exit;
 use serde_json::{Value, json};
 
-use super::bounded_output::Printed;
+use super::bounded_output::StdioOutput;
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +21,7 @@ mod tests;
 /// know.
 pub(super) fn outcome(
     name: &str,
-    printed: &Printed,
+    printed: &StdioOutput,
     exit: Exit,
     most: usize,
     remark: impl FnOnce(String),
@@ -53,7 +53,7 @@ pub(super) fn outcome(
 }
 
 /// The result of a program that printed nothing. Compilers and test runners often write to stderr alone.
-fn no_output(printed: &Printed, most: usize) -> String {
+fn no_output(printed: &StdioOutput, most: usize) -> String {
     let most = most.min(MOST_ERRORS);
     match printed.errors_text(most).trim() {
         "" => NO_OUTPUT.to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn printed_state(
     whole: &[u8],
     remark: impl FnOnce(String),
 ) -> Option<ToolState> {
-    match read_printed(whole, &Limits::MESSAGE) {
+    match read_printed(whole, &JsonLimits::MESSAGE) {
         Ok(read) => {
             if !read.warnings.is_empty() {
                 let skipped: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
@@ -88,7 +88,7 @@ pub(super) fn printed_state(
 }
 
 /// The error of a run that was ended, with what the program had printed by then.
-pub(super) fn ended(message: String, printed: &Printed) -> ToolError {
+pub(super) fn ended(message: String, printed: &StdioOutput) -> ToolError {
     let mut error = ToolError::new(message);
     let streams = [
         ("stderr", printed.errors_text(usize::MAX)),
@@ -121,7 +121,7 @@ fn said(name: &str, state: ToolState) -> ToolState {
 ///
 /// It is JSON, which must not be cut later: a quarter of the room for each stream leaves enough for the
 /// characters that are escaped.
-fn failed(name: &str, printed: &Printed, exit: Exit, most: usize) -> ToolError {
+fn failed(name: &str, printed: &StdioOutput, exit: Exit, most: usize) -> ToolError {
     let message = json!({
         "message": format!("Tool '{name}' execution failed."),
         "stderr": printed.errors_text(most / 4),
@@ -157,7 +157,7 @@ pub(super) fn by_a_shell(exit: Exit) -> Option<i32> {
 fn unread_call(stdout: &[u8]) -> Option<ToolError> {
     let text = std::str::from_utf8(stdout).ok()?.trim();
     let inner = text.strip_prefix("```json\n")?.strip_suffix("\n```")?;
-    let read = jig_proto::json::value(inner.as_bytes(), &Limits::MESSAGE).ok()?;
+    let read = jig_proto::json::value(inner.as_bytes(), &JsonLimits::MESSAGE).ok()?;
     let Value::Object(mut members) = read else {
         return None;
     };

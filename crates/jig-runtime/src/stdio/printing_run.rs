@@ -1,4 +1,4 @@
-//! [`Watch`]: one run of a program that prints its result, from its start to what it left behind.
+//! [`StdioWatch`]: one run of a program that prints its result, from its start to what it left behind.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -8,20 +8,20 @@ use jig_broker::Refusals;
 use jig_proto::{Content, ToolState};
 use jig_sandbox::{Exit, Interest, poll};
 
-use super::bounded_output::Printed;
-use super::driver::Driver;
+use super::bounded_output::StdioOutput;
+use super::driver::StdioDriver;
 use super::outcome::{ended, outcome};
-use super::result_cleaner::Cleaner;
-use super::run::{Cut, Ended, Run, limited};
-use crate::launch::{Launched, message};
-use crate::pipes::{Pipes, with_buffer};
-use crate::session::Order;
+use super::result_cleaner::OutputCleaner;
+use super::run::{EarlyEndReason, RunEnd, StdioRun, limited};
+use crate::launch::{LaunchedProgram, message};
+use crate::pipes::{ToolPipes, with_buffer};
+use crate::session::SessionOrder;
 use crate::{ApplyError, Delivery};
 
-pub(super) struct Watch<'d> {
-    run: Run<'d>,
-    pipes: Pipes,
-    printed: Printed,
+pub(super) struct StdioWatch<'d> {
+    run: StdioRun<'d>,
+    pipes: ToolPipes,
+    printed: StdioOutput,
     /// When something was last shown to whoever watches.
     shown: Option<Instant>,
     /// Whether nobody is told of this run.
@@ -30,22 +30,22 @@ pub(super) struct Watch<'d> {
     refusals: Option<Refusals>,
 }
 
-impl<'d> Watch<'d> {
-    pub(super) fn new(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
+impl<'d> StdioWatch<'d> {
+    pub(super) fn new(driver: &'d StdioDriver, launched: LaunchedProgram) -> io::Result<Self> {
         let mut program = launched.program;
-        let pipes = Pipes::new(std::mem::take(&mut program.streams))?;
+        let pipes = ToolPipes::new(std::mem::take(&mut program.streams))?;
         Ok(Self {
             refusals: program.refusals(),
-            run: Run::new(driver, program),
+            run: StdioRun::new(driver, program),
             pipes,
-            printed: Printed::default(),
+            printed: StdioOutput::default(),
             shown: None,
             silent: false,
         })
     }
 
     /// The same for a run of which nobody is told: only what it came to counts.
-    pub(super) fn silent(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
+    pub(super) fn silent(driver: &'d StdioDriver, launched: LaunchedProgram) -> io::Result<Self> {
         let mut watch = Self::new(driver, launched)?;
         watch.silent = true;
         Ok(watch)
@@ -62,12 +62,12 @@ impl<'d> Watch<'d> {
         }
         let plan = &self.run.driver.plan;
         let state = match ending {
-            Ended::Failed(error) => ToolState::failed(error),
-            Ended::Limited(reached) => {
+            RunEnd::Failed(error) => ToolState::failed(error),
+            RunEnd::Limited(reached) => {
                 let error = ended(format!("`{}` {reached}", plan.name), &self.printed);
                 limited(error, reached)
             }
-            Ended::Exited(exit) => {
+            RunEnd::Exited(exit) => {
                 if let (Exit::Exited { code }, false) = (exit, self.silent) {
                     self.run.driver.board.set_exit_code(Some(code));
                 }
@@ -79,7 +79,10 @@ impl<'d> Watch<'d> {
                 outcome(&plan.name, &self.printed, exit, plan.max_result, remark)
             }
         };
-        let given_up = matches!(self.run.cut, Some(Cut::Cancelled | Cut::Aborted));
+        let given_up = matches!(
+            self.run.cut,
+            Some(EarlyEndReason::Cancelled | EarlyEndReason::Aborted)
+        );
         let said = self.printed.last_words();
         (self.run.close(state, &reached, &said), given_up)
     }
@@ -154,11 +157,11 @@ impl<'d> Watch<'d> {
     fn take_orders(&mut self) {
         while let Ok(order) = self.run.driver.orders.try_recv() {
             match order {
-                Order::Cancel => self.run.end(Cut::Cancelled),
-                Order::Abort => self.run.kill(Cut::Aborted),
+                SessionOrder::Cancel => self.run.end(EarlyEndReason::Cancelled),
+                SessionOrder::Abort => self.run.kill(EarlyEndReason::Aborted),
                 // Nothing is asked: there is nothing to answer.
-                Order::Apply(applied) => applied.reply(Err(ApplyError::NotTaken)),
-                Order::Decline(..) => {}
+                SessionOrder::Apply(applied) => applied.reply(Err(ApplyError::NotTaken)),
+                SessionOrder::Decline(..) => {}
             }
         }
     }
@@ -174,7 +177,7 @@ impl<'d> Watch<'d> {
         {
             self.shown = Some(now);
             let driver = self.run.driver;
-            let cleaner = Cleaner(driver.plan.broker.secrets().scrubber());
+            let cleaner = OutputCleaner(driver.plan.broker.secrets().scrubber());
             let news = Content::text(cleaner.text(&news));
             driver.board.running(news);
         }

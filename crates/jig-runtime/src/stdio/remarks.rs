@@ -2,16 +2,16 @@
 
 use jig_proto::ToolState;
 
-use super::run::{Cut, Run};
+use super::run::{EarlyEndReason, StdioRun};
 use crate::launch::unreached_in_words;
 use crate::plain_text::plain;
-use crate::{Delivery, Reached};
+use crate::{Delivery, ReachedLimit};
 
 #[cfg(test)]
 mod tests;
 
 /// A sentence each, without a period.
-pub(super) fn of(run: &Run<'_>, state: &ToolState, said: &str) -> Vec<String> {
+pub(super) fn of(run: &StdioRun<'_>, state: &ToolState, said: &str) -> Vec<String> {
     let plan = &run.driver.plan;
     let name = &plan.name;
     let failed = matches!(state, ToolState::Stopped { result: Err(_), .. });
@@ -22,7 +22,10 @@ pub(super) fn of(run: &Run<'_>, state: &ToolState, said: &str) -> Vec<String> {
     if !run.unreached.is_empty() {
         remarks.push(format!("`{name}` {}", unreached_in_words(&run.unreached)));
     }
-    let is_late = matches!(run.cut, Some(Cut::Reached(Reached::Time(_))));
+    let is_late = matches!(
+        run.cut,
+        Some(EarlyEndReason::Reached(ReachedLimit::Time(_)))
+    );
     if failed && !plan.stateful {
         let is_empty = plan.terminal.is_some() || plan.delivery != Delivery::Stdin;
         if is_late && plan.terminal.is_some() {

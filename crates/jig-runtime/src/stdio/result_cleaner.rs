@@ -6,9 +6,9 @@ use jig_proto::{Block, Content, Question, Resource, ResourceData, ToolError, Too
 use crate::plain_text::plain;
 
 /// Cleans all texts of what a program said.
-pub(super) struct Cleaner(pub(super) Option<Scrubber>);
+pub(super) struct OutputCleaner(pub(super) Option<Scrubber>);
 
-impl Cleaner {
+impl OutputCleaner {
     /// The text without terminal sequences, then without secrets: a sequence in the middle of a secret
     /// would otherwise hide it.
     pub(super) fn text(&self, text: &str) -> String {

@@ -1,4 +1,4 @@
-//! [`Whole`]: the output of a program as long as it may be a result.
+//! [`WholeOutput`]: the output of a program as long as it may be a result.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ mod tests;
 /// For a moment it is not shown to those who look: a program that asks prints its question and ends, and
 /// the question is told as one.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(super) struct WholeOutput {
     kept: Vec<u8>,
     /// The largest output that is looked at as a result.
     most: usize,
@@ -28,7 +28,7 @@ pub(super) struct Whole {
     is_checked: bool,
 }
 
-impl Whole {
+impl WholeOutput {
     /// For results of about `max_result` bytes.
     pub(super) fn new(max_result: usize) -> Self {
         Self {

@@ -1,30 +1,30 @@
-//! [`Run`]: one run of a program: how it is ended, and what its end means.
+//! [`StdioRun`]: one run of a program: how it is ended, and what its end means.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use jig_broker::{Intruder, Judged, ProgramEnd, ProgramEnding, RunningProgram, Unapproved};
-use jig_proto::vfs::{FsWrite, Request};
+use jig_broker::{Intruder, JudgedRequest, ProgramEnd, ProgramEnding, RunningProgram, Unapproved};
+use jig_proto::vfs::{FsWrite, VfsRequest};
 use jig_proto::{Denial, ToolError, ToolState};
-use jig_sandbox::{Child, Exit, Limits};
+use jig_sandbox::{Child, Exit, ProcessLimits};
 
-use super::driver::Driver;
+use super::driver::StdioDriver;
 use super::outcome::by_a_shell;
 use super::remarks;
-use crate::Reached;
+use crate::ReachedLimit;
 use crate::denials;
 use crate::limits::SIGXFSZ;
 use crate::rerun::{ABORTED, CANCELLED};
 
-pub(super) struct Run<'d> {
-    pub(super) driver: &'d Driver,
+pub(super) struct StdioRun<'d> {
+    pub(super) driver: &'d StdioDriver,
     pub(super) child: Arc<Child>,
     program: Option<RunningProgram>,
-    limits: Limits,
+    limits: ProcessLimits,
     pub(super) started: Instant,
     /// Why the run was ended before its time.
-    pub(super) cut: Option<Cut>,
+    pub(super) cut: Option<EarlyEndReason>,
     /// When it is killed, once it was asked to end.
     kill_at: Option<Instant>,
     /// The ports on which it listened when its time was over, and nobody could reach it.
@@ -33,24 +33,24 @@ pub(super) struct Run<'d> {
 
 /// Why a run was ended before its time.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Cut {
+pub(super) enum EarlyEndReason {
     Cancelled,
     Aborted,
-    Reached(Reached),
+    Reached(ReachedLimit),
 }
 
 /// What the end of a run means.
-pub(super) enum Ended {
+pub(super) enum RunEnd {
     /// The program ended by itself.
     Exited(Exit),
     /// It was ended by a limit.
-    Limited(Reached),
+    Limited(ReachedLimit),
     /// It failed, whatever the program printed.
     Failed(ToolError),
 }
 
-impl<'d> Run<'d> {
-    pub(super) fn new(driver: &'d Driver, program: RunningProgram) -> Self {
+impl<'d> StdioRun<'d> {
+    pub(super) fn new(driver: &'d StdioDriver, program: RunningProgram) -> Self {
         let child = Arc::clone(program.child());
         driver.board.set_child(&child);
         Self {
@@ -96,7 +96,7 @@ impl<'d> Run<'d> {
             && let Some(time) = self.driver.plan.limits.time
             && self.time_over().is_some_and(|over| over <= now)
         {
-            self.end(Cut::Reached(Reached::Time(time)));
+            self.end(EarlyEndReason::Reached(ReachedLimit::Time(time)));
         }
         if self.kill_at.is_some_and(|at| at <= now) {
             self.kill_at = None;
@@ -105,10 +105,10 @@ impl<'d> Run<'d> {
     }
 
     /// Asks the program to end, and sets the time at which it is killed.
-    pub(super) fn end(&mut self, cut: Cut) {
+    pub(super) fn end(&mut self, cut: EarlyEndReason) {
         if self.cut.is_none() {
             self.cut = Some(cut);
-            if let Cut::Reached(Reached::Time(_)) = cut {
+            if let EarlyEndReason::Reached(ReachedLimit::Time(_)) = cut {
                 self.unreached = self.look_for_unreached();
             }
             if self.driver.plan.terminal.is_some() {
@@ -125,7 +125,7 @@ impl<'d> Run<'d> {
     }
 
     /// Kills the program.
-    pub(super) fn kill(&mut self, cut: Cut) {
+    pub(super) fn kill(&mut self, cut: EarlyEndReason) {
         self.cut.get_or_insert(cut);
         self.child.kill();
     }
@@ -136,12 +136,12 @@ impl<'d> Run<'d> {
             && self.cut.is_none()
             && printed > most
         {
-            self.kill(Cut::Reached(Reached::Output(most)));
+            self.kill(EarlyEndReason::Reached(ReachedLimit::Output(most)));
         }
     }
 
     /// Ends the whole tree, which must have been watched to its end, and says what that means.
-    pub(super) fn ended(&self, exit: io::Result<Exit>) -> (Ended, Vec<Reached>) {
+    pub(super) fn ended(&self, exit: io::Result<Exit>) -> (RunEnd, Vec<ReachedLimit>) {
         // The whole tree is gone before anybody hears of the end.
         self.child.kill();
         let exit = exit.and_then(|_| self.child.wait());
@@ -150,31 +150,31 @@ impl<'d> Run<'d> {
         if let Ok(exit) = exit
             && by_a_shell(exit) == Some(SIGXFSZ)
         {
-            let limit = self.limits.file_size.map(Reached::FileSize);
+            let limit = self.limits.file_size.map(ReachedLimit::FileSize);
             reached.extend(limit.filter(|limit| !reached.contains(limit)));
         }
-        let failed = |what: &str| Ended::Failed(ToolError::new(what));
+        let failed = |what: &str| RunEnd::Failed(ToolError::new(what));
         let ended = match (self.cut, exit) {
-            (Some(Cut::Cancelled), _) => failed(CANCELLED),
-            (Some(Cut::Aborted), _) => failed(ABORTED),
-            (Some(Cut::Reached(reached)), _) => Ended::Limited(reached),
+            (Some(EarlyEndReason::Cancelled), _) => failed(CANCELLED),
+            (Some(EarlyEndReason::Aborted), _) => failed(ABORTED),
+            (Some(EarlyEndReason::Reached(reached)), _) => RunEnd::Limited(reached),
             (None, Err(error)) => {
                 let name = &self.driver.plan.name;
                 failed(&format!("`{name}` cannot be watched: {error}"))
             }
-            (None, Ok(exit)) => match Reached::deadly(&reached, exit) {
-                Some(reached) => Ended::Limited(reached),
-                None => Ended::Exited(exit),
+            (None, Ok(exit)) => match ReachedLimit::deadly(&reached, exit) {
+                Some(reached) => RunEnd::Limited(reached),
+                None => RunEnd::Exited(exit),
             },
         };
         (ended, reached)
     }
 
     /// Every limit that the run came up against.
-    fn reached(&self) -> Vec<Reached> {
-        let tree = Reached::by(&self.child, &self.limits);
+    fn reached(&self) -> Vec<ReachedLimit> {
+        let tree = ReachedLimit::by(&self.child, &self.limits);
         let ours = match self.cut {
-            Some(Cut::Reached(reached)) => Some(reached),
+            Some(EarlyEndReason::Reached(reached)) => Some(reached),
             _ => None,
         };
         ours.into_iter().chain(tree).collect()
@@ -182,7 +182,12 @@ impl<'d> Run<'d> {
 
     /// Adds to the state what the run came up against, what it was refused, and what it left where nothing
     /// may be. `said` are the last words of the program, on whichever stream.
-    pub(super) fn close(mut self, state: ToolState, reached: &[Reached], said: &str) -> ToolState {
+    pub(super) fn close(
+        mut self,
+        state: ToolState,
+        reached: &[ReachedLimit],
+        said: &str,
+    ) -> ToolState {
         let mut state = with_survived(state, reached);
         let said = &with_own_error(said, &state);
         for remark in remarks::of(&self, &state, said) {
@@ -193,7 +198,10 @@ impl<'d> Run<'d> {
                 _ => self.driver.board.note(remark),
             }
         }
-        let given_up = matches!(self.cut, Some(Cut::Cancelled | Cut::Aborted));
+        let given_up = matches!(
+            self.cut,
+            Some(EarlyEndReason::Cancelled | EarlyEndReason::Aborted)
+        );
         let failed = matches!(&state, ToolState::Stopped { result: Err(_), .. }) && !given_up;
         let plan = &self.driver.plan;
         let end = self.program.take().map(|program| {
@@ -217,7 +225,7 @@ impl<'d> Run<'d> {
             && !given_up
         {
             let mut reached = reached.to_vec();
-            for told in Reached::told_by(said, &self.limits) {
+            for told in ReachedLimit::told_by(said, &self.limits) {
                 if !reached.contains(&told) {
                     reached.push(told);
                 }
@@ -259,11 +267,11 @@ impl<'d> Run<'d> {
     /// The rule that would allow it, in the words of the door that tools ask at. Asking there also
     /// leaves a line in the audit log.
     fn hint(&self, intruder: &Intruder) -> Option<String> {
-        let request = Request::FsWrite(FsWrite::new(intruder.path.to_str()?, ""));
+        let request = VfsRequest::FsWrite(FsWrite::new(intruder.path.to_str()?, ""));
         let refused = match self.driver.plan.broker.judge(&request) {
-            Judged::Refused(error) => error,
-            Judged::Uncovered(inquiry) => inquiry.deny(Unapproved::Unavailable),
-            Judged::Ready(_) => return None,
+            JudgedRequest::Refused(error) => error,
+            JudgedRequest::Uncovered(inquiry) => inquiry.deny(Unapproved::Unavailable),
+            JudgedRequest::Ready(_) => return None,
         };
         refused.data.hint
     }
@@ -299,14 +307,14 @@ fn with_own_error(said: &str, state: &ToolState) -> String {
 }
 
 /// The error of a run that a limit has ended.
-pub(super) fn limited(mut error: ToolError, reached: Reached) -> ToolState {
+pub(super) fn limited(mut error: ToolError, reached: ReachedLimit) -> ToolState {
     let key = reached.key();
     error.trace.push(format!("`{key}` sets the limit"));
     ToolState::failed(error)
 }
 
 /// An error tells also of limits that the program survived: they may be its reason.
-fn with_survived(state: ToolState, reached: &[Reached]) -> ToolState {
+fn with_survived(state: ToolState, reached: &[ReachedLimit]) -> ToolState {
     let ToolState::Stopped {
         content,
         result: Err(mut error),

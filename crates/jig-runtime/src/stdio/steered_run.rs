@@ -1,35 +1,35 @@
-//! [`Live`]: one run of a program that is looked at and steered while it runs, on pipes or on a terminal.
+//! [`LiveRun`]: one run of a program that is looked at and steered while it runs, on pipes or on a terminal.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use jig_broker::Refusals;
 use jig_proto::{Denial, ToolError, ToolState};
-use jig_pty::{Console, Input, Signal, Source};
+use jig_pty::{Console, Input, OutputSource, Signal};
 use jig_sandbox::{Exit, Interest, poll};
 
-use super::bounded_output::Printed;
-use super::driver::Driver;
+use super::bounded_output::StdioOutput;
+use super::driver::StdioDriver;
 use super::outcome::{ended, outcome, printed_state};
-use super::result_cleaner::Cleaner;
-use super::result_output::Whole;
-use super::run::{Cut, Ended, Run, limited};
-use super::stream_text::Speech;
-use crate::launch::{Launched, message, unreached_in_words};
-use crate::pipes::{Stream, with_buffer};
-use crate::session::{Applied, Given, Order};
+use super::result_cleaner::OutputCleaner;
+use super::result_output::WholeOutput;
+use super::run::{EarlyEndReason, RunEnd, StdioRun, limited};
+use super::stream_text::StreamCleaner;
+use crate::launch::{LaunchedProgram, message, unreached_in_words};
+use crate::pipes::{ProgramStream, with_buffer};
+use crate::session::{ApplyOrder, InputPurpose, SessionOrder};
 use crate::{ApplyError, Delivery};
 
-pub(super) struct Live<'d> {
-    run: Run<'d>,
+pub(super) struct LiveRun<'d> {
+    run: StdioRun<'d>,
     console: Console,
     /// What of the call has not been given to the program yet.
     opening: String,
     /// What it says on each stream, on the way to those who look.
-    output: Speech,
-    errors: Speech,
+    output: StreamCleaner,
+    errors: StreamCleaner,
     /// Its output as long as that may be a result.
-    whole: Whole,
+    whole: WholeOutput,
     /// How many bytes it printed.
     printed: u64,
     /// What its gateway refuses.
@@ -40,9 +40,9 @@ pub(super) struct Live<'d> {
     quiet_at: Option<Instant>,
 }
 
-impl<'d> Live<'d> {
-    pub(super) fn new(driver: &'d Driver, launched: Launched) -> io::Result<Self> {
-        let Launched {
+impl<'d> LiveRun<'d> {
+    pub(super) fn new(driver: &'d StdioDriver, launched: LaunchedProgram) -> io::Result<Self> {
+        let LaunchedProgram {
             mut program,
             terminal,
             ..
@@ -59,12 +59,12 @@ impl<'d> Live<'d> {
                 .plan
                 .stateful
                 .then(|| (Instant::now() + FIRST_LOOK, FIRST_LOOK * 2)),
-            run: Run::new(driver, program),
+            run: StdioRun::new(driver, program),
             console,
             opening: String::new(),
-            output: Speech::new(secrets),
-            errors: Speech::new(secrets),
-            whole: Whole::new(driver.plan.max_result),
+            output: StreamCleaner::new(secrets),
+            errors: StreamCleaner::new(secrets),
+            whole: WholeOutput::new(driver.plan.max_result),
             printed: 0,
             quiet_at: None,
         })
@@ -79,7 +79,7 @@ impl<'d> Live<'d> {
             self.end_speech();
         }
         let state = match (&ending, self.run.driver.plan.stateful) {
-            (Ended::Exited(exit), true) => self.told(*exit),
+            (RunEnd::Exited(exit), true) => self.told(*exit),
             (_, true) => None,
             (_, false) => Some(self.result(&ending)),
         };
@@ -90,15 +90,15 @@ impl<'d> Live<'d> {
         let name = &self.run.driver.plan.name;
         let state = match (state, ending) {
             (Some(state), _) => state,
-            (None, Ended::Failed(error)) => ToolState::failed(error),
-            (None, Ended::Limited(reached)) => {
+            (None, RunEnd::Failed(error)) => ToolState::failed(error),
+            (None, RunEnd::Limited(reached)) => {
                 let error = ToolError::new(format!("`{name}` {reached}"));
                 limited(error, reached)
             }
-            (None, Ended::Exited(exit @ Exit::Exited { code: 0 })) => {
+            (None, RunEnd::Exited(exit @ Exit::Exited { code: 0 })) => {
                 ToolState::succeeded(exit.to_string())
             }
-            (None, Ended::Exited(exit)) => {
+            (None, RunEnd::Exited(exit)) => {
                 ToolState::failed(ToolError::new(format!("`{name}` {exit}")))
             }
         };
@@ -124,14 +124,14 @@ impl<'d> Live<'d> {
     }
 
     /// What a call that is not looked at while it runs comes to: all that stands on its terminal.
-    fn result(&self, ending: &Ended) -> ToolState {
+    fn result(&self, ending: &RunEnd) -> ToolState {
         let driver = self.run.driver;
         let plan = &driver.plan;
-        let mut printed = Printed::default();
+        let mut printed = StdioOutput::default();
         let state = self.whole.bytes();
         let remark = |remark| driver.board.warn([remark]);
         match state.filter(|whole| printed_state(&plan.name, whole, |_| {}).is_some()) {
-            Some(whole) => printed.take(Stream::Output, whole),
+            Some(whole) => printed.take(ProgramStream::Output, whole),
             None => {
                 // Without secrets first, and then cut: no end may show half of one.
                 let all = driver.board.say(|transcript| transcript.all(usize::MAX));
@@ -145,16 +145,16 @@ impl<'d> Live<'d> {
                 if all.lost > 0 || start > 0 {
                     text.insert_str(0, "[the beginning is not kept] ...\n");
                 }
-                printed.take(Stream::Output, text.as_bytes());
+                printed.take(ProgramStream::Output, text.as_bytes());
             }
         }
         match ending {
-            Ended::Failed(error) => ToolState::failed(error.clone()),
-            Ended::Limited(reached) => {
+            RunEnd::Failed(error) => ToolState::failed(error.clone()),
+            RunEnd::Limited(reached) => {
                 let error = ended(format!("`{}` {reached}", plan.name), &printed);
                 limited(error, *reached)
             }
-            Ended::Exited(exit) => {
+            RunEnd::Exited(exit) => {
                 if let Exit::Exited { code } = exit {
                     driver.board.set_exit_code(Some(*code));
                 }
@@ -263,7 +263,7 @@ impl<'d> Live<'d> {
 
     fn note_denial(&self, denial: &Denial) {
         let driver = self.run.driver;
-        let cleaner = Cleaner(driver.plan.broker.secrets().scrubber());
+        let cleaner = OutputCleaner(driver.plan.broker.secrets().scrubber());
         driver
             .board
             .note(cleaner.text(&format!("refused: {denial}")));
@@ -272,26 +272,26 @@ impl<'d> Live<'d> {
     fn take_orders(&mut self) {
         while let Ok(order) = self.run.driver.orders.try_recv() {
             match order {
-                Order::Cancel => self.run.end(Cut::Cancelled),
-                Order::Abort => self.run.kill(Cut::Aborted),
-                Order::Apply(applied) => {
+                SessionOrder::Cancel => self.run.end(EarlyEndReason::Cancelled),
+                SessionOrder::Abort => self.run.kill(EarlyEndReason::Aborted),
+                SessionOrder::Apply(applied) => {
                     let result = self.give(&applied);
                     applied.reply(result);
                 }
-                Order::Decline(..) => {}
+                SessionOrder::Decline(..) => {}
             }
         }
     }
 
     /// Gives the program input.
-    fn give(&mut self, applied: &Applied) -> Result<(), ApplyError> {
+    fn give(&mut self, applied: &ApplyOrder) -> Result<(), ApplyError> {
         let driver = self.run.driver;
         match applied.given {
-            Given::Input if !driver.plan.stateful => return Err(ApplyError::NotTaken),
-            Given::Input if self.run.cut.is_some() => return Err(ApplyError::NotRunning),
-            Given::Input => {}
+            InputPurpose::Input if !driver.plan.stateful => return Err(ApplyError::NotTaken),
+            InputPurpose::Input if self.run.cut.is_some() => return Err(ApplyError::NotRunning),
+            InputPurpose::Input => {}
             // The question was that of an earlier run.
-            Given::Answer(_) => return Err(ApplyError::Changed),
+            InputPurpose::Answer(_) => return Err(ApplyError::Changed),
         }
         let input = Input::read(&applied.input)?;
         if !self.opening.is_empty() {
@@ -338,7 +338,7 @@ impl<'d> Live<'d> {
         let before = self.printed;
         let mut answers = Vec::new();
         let console = &mut self.console;
-        let mut hearer = Hearer {
+        let mut hearer = OutputReceiver {
             driver: self.run.driver,
             output: &mut self.output,
             errors: &mut self.errors,
@@ -384,17 +384,17 @@ impl<'d> Live<'d> {
 }
 
 /// Takes what a program prints.
-struct Hearer<'a> {
-    driver: &'a Driver,
-    output: &'a mut Speech,
-    errors: &'a mut Speech,
-    whole: &'a mut Whole,
+struct OutputReceiver<'a> {
+    driver: &'a StdioDriver,
+    output: &'a mut StreamCleaner,
+    errors: &'a mut StreamCleaner,
+    whole: &'a mut WholeOutput,
     printed: &'a mut u64,
     answers: &'a mut Vec<u8>,
 }
 
-impl Hearer<'_> {
-    fn hear(&mut self, from: Source, bytes: &[u8]) {
+impl OutputReceiver<'_> {
+    fn hear(&mut self, from: OutputSource, bytes: &[u8]) {
         *self.printed += bytes.len() as u64;
         let board = &self.driver.board;
         if let Some(tracer) = &self.driver.plan.tracer {
@@ -416,8 +416,8 @@ impl Hearer<'_> {
             return;
         }
         match from {
-            Source::Errors => self.errors.say(board, bytes),
-            Source::Output => {
+            OutputSource::Errors => self.errors.say(board, bytes),
+            OutputSource::Output => {
                 if !self.whole.push(bytes) {
                     self.output.say(board, self.whole.take_unshown());
                     self.whole.forget_other();

@@ -1,9 +1,9 @@
-//! [`Speech`]: what a program says on one stream, on its way to those who look.
+//! [`StreamCleaner`]: what a program says on one stream, on its way to those who look.
 
 use jig_broker::{ScrubStream, Secrets};
 
 use crate::plain_text::PlainStream;
-use crate::session::Board;
+use crate::session::SessionBoard;
 
 #[cfg(test)]
 mod tests;
@@ -11,13 +11,13 @@ mod tests;
 /// Cleans a stream as results are cleaned: of terminal sequences, then of secrets. Neither a sequence nor a
 /// secret gets through because it came in two pieces.
 #[derive(Debug)]
-pub(super) struct Speech {
+pub(super) struct StreamCleaner {
     plain: PlainStream,
     scrub: ScrubStream,
     secrets: Secrets,
 }
 
-impl Speech {
+impl StreamCleaner {
     pub(super) fn new(secrets: &Secrets) -> Self {
         Self {
             plain: PlainStream::default(),
@@ -27,7 +27,7 @@ impl Speech {
     }
 
     /// Adds a piece to what is kept of the output.
-    pub(super) fn say(&mut self, board: &Board, piece: &[u8]) {
+    pub(super) fn say(&mut self, board: &SessionBoard, piece: &[u8]) {
         for piece in piece.chunks(PIECE_BYTES) {
             let clean = self.clean(piece);
             if !clean.is_empty() {
@@ -37,7 +37,7 @@ impl Speech {
     }
 
     /// Adds what was held back. Nothing comes after it.
-    pub(super) fn end(&mut self, board: &Board) {
+    pub(super) fn end(&mut self, board: &SessionBoard) {
         let rest = self.finish();
         if !rest.is_empty() {
             board.say(|transcript| transcript.push(&rest));

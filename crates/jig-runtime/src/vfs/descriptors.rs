@@ -12,9 +12,9 @@ use rustix::net::{
 
 /// The host's end. Sending never waits.
 #[derive(Debug)]
-pub(super) struct Descriptors(UnixStream);
+pub(super) struct DescriptorSender(UnixStream);
 
-impl Descriptors {
+impl DescriptorSender {
     /// The host's end and the tool's.
     pub(super) fn pair() -> io::Result<(Self, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;

@@ -1,4 +1,4 @@
-//! [`Driver`]: the one thread that owns a program and is the truth about it.
+//! [`VfsDriver`]: the one thread that owns a program and is the truth about it.
 
 mod clock;
 mod requests;
@@ -12,42 +12,43 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_broker::{AuditDecision, Judged, Note, RunningProgram, Unapproved, Work};
-use jig_proto::json::Limits;
-use jig_proto::vfs::host::{self, Fault, PartialRequest, ToolLine};
+use jig_broker::{AuditDecision, AuditNote, JudgedRequest, RunningProgram, Unapproved, Work};
+use jig_proto::json::JsonLimits;
+use jig_proto::vfs::host::{self, PartialRequest, ToolLine, ToolLineFault};
 use jig_proto::vfs::{
-    Capabilities, ErrorReply, Frame, Id, Init, LineBuffer, Method, Reading, Ready, Reply, Request,
+    Capabilities, ErrorReply, Frame, Id, Init, LineBuffer, Method, Reading, Ready, VfsReply,
+    VfsRequest,
 };
 use jig_proto::{Content, Question, ToolError, ToolState};
 use jig_pty::SendError;
 use jig_sandbox::{Child, Exit, Interest, Waker, poll};
 use serde_json::Value;
 
-use super::descriptors::Descriptors;
-use super::open_requests::{AnswerForm, Doing, Ledger};
-use super::runs::Ended;
+use super::descriptors::DescriptorSender;
+use super::open_requests::{AnswerForm, OpenRequestState, OpenRequests};
+use super::runs::UnansweredRun;
 use crate::denials;
-use crate::launch::Launched;
-use crate::pipes::{Pipes, with_buffer};
+use crate::launch::LaunchedProgram;
+use crate::pipes::{ToolPipes, with_buffer};
 use crate::rerun::CANCELLED;
-use crate::session::{AskedBy, Board, Given, Order};
-use crate::{ApplyError, Plan, Reached};
+use crate::session::{AskedBy, InputPurpose, SessionBoard, SessionOrder};
+use crate::{ApplyError, Plan, ReachedLimit};
 
-pub(super) struct Driver {
+pub(super) struct VfsDriver {
     plan: Plan,
     child: Arc<Child>,
     /// Its program, until that is finished.
     program: Option<RunningProgram>,
-    board: Arc<Board>,
-    orders: Receiver<Order>,
+    board: Arc<SessionBoard>,
+    orders: Receiver<SessionOrder>,
     waker: Waker,
-    pipes: Pipes,
-    ledger: Ledger,
-    finished: Receiver<Finished>,
-    finish: Sender<Finished>,
+    pipes: ToolPipes,
+    ledger: OpenRequests,
+    finished: Receiver<FinishedRequest>,
+    finish: Sender<FinishedRequest>,
     agreed: Capabilities,
     /// The way of open files to the tool, if they are offered.
-    descriptors: Option<Descriptors>,
+    descriptors: Option<DescriptorSender>,
     reading: Reading,
     /// Whether the tool has sent its one `ready`.
     is_ready: bool,
@@ -69,7 +70,7 @@ pub(super) struct Driver {
     working: usize,
     /// What the call comes to, once that is known.
     result: Option<Result<Content, ToolError>>,
-    ending: Option<Ending>,
+    ending: Option<KillSchedule>,
     /// Since when it runs, and for how long of that somebody was asked.
     started: Instant,
     asked: Duration,
@@ -79,7 +80,7 @@ pub(super) struct Driver {
 }
 
 /// The way down from asking to killing.
-struct Ending {
+struct KillSchedule {
     terminate_at: Instant,
     kill_at: Instant,
     terminated: bool,
@@ -87,14 +88,14 @@ struct Ending {
 }
 
 /// Work that a worker has done.
-struct Finished {
+struct FinishedRequest {
     number: u64,
-    result: Result<Reply<'static>, ErrorReply>,
+    result: Result<VfsReply<'static>, ErrorReply>,
 }
 
 /// What there is to do after a wait.
 #[derive(Default, PartialEq, Eq)]
-struct Event {
+struct WakeReasons {
     /// Orders, or work that is done.
     woken: bool,
     /// The program has ended.
@@ -106,31 +107,31 @@ struct Event {
 }
 
 /// What the reader of lines does next.
-enum Next {
+enum VfsReadStep {
     Line,
     Blob(u64),
     SkipBlob(u64),
 }
 
-impl Driver {
+impl VfsDriver {
     pub(super) fn new(
         plan: Plan,
-        run: Launched,
-        board: Arc<Board>,
-        orders: Receiver<Order>,
+        run: LaunchedProgram,
+        board: Arc<SessionBoard>,
+        orders: Receiver<SessionOrder>,
         waker: Waker,
         first: Vec<u8>,
-        descriptors: Option<Descriptors>,
+        descriptors: Option<DescriptorSender>,
     ) -> io::Result<Self> {
         let mut program = run.program;
         let child = Arc::clone(program.child());
-        let mut pipes = Pipes::new(std::mem::take(&mut program.streams))?;
+        let mut pipes = ToolPipes::new(std::mem::take(&mut program.streams))?;
         trace_sent(&plan, &first);
         *pipes.out() = first;
         board.set_child(&child);
         let (finish, finished) = channel();
         Ok(Self {
-            reading: Reading::PLAIN.with_limits(Limits::for_bytes(plan.message_limit)),
+            reading: Reading::PLAIN.with_limits(JsonLimits::for_bytes(plan.message_limit)),
             plan,
             child,
             program: Some(program),
@@ -138,7 +139,7 @@ impl Driver {
             orders,
             waker,
             pipes,
-            ledger: Ledger::default(),
+            ledger: OpenRequests::default(),
             finished,
             finish,
             agreed: Capabilities::PLAIN,
@@ -164,7 +165,7 @@ impl Driver {
 
     /// Drives the tool until it has stopped, or until it has ended with a question: then it is to be run again with
     /// the answer.
-    pub(super) fn run(mut self) -> Option<Ended> {
+    pub(super) fn run(mut self) -> Option<UnansweredRun> {
         let mut lines = LineBuffer::new(self.plan.message_limit);
         loop {
             self.pipes.flush();
@@ -180,7 +181,7 @@ impl Driver {
                 self.end(self.plan.timing.cancel_grace);
             }
             let event = self.wait(now);
-            if event == Event::default() && std::mem::take(&mut self.unlogged) {
+            if event == WakeReasons::default() && std::mem::take(&mut self.unlogged) {
                 // Nothing to do for a moment: now there is time to write down what was decided.
                 self.plan.broker.flush_audit();
             }
@@ -226,7 +227,7 @@ impl Driver {
     }
 
     /// Waits until there is something to do, and says what.
-    fn wait(&mut self, now: Instant) -> Event {
+    fn wait(&mut self, now: Instant) -> WakeReasons {
         let mut interests = Vec::with_capacity(5);
         interests.extend([Interest::Woken(&self.waker), Interest::Exited(&self.child)]);
         let output = self.pipes.stdout.as_ref().filter(|_| self.reads());
@@ -246,7 +247,7 @@ impl Driver {
             limit = Some(limit.map_or(LOG_AFTER, |limit| limit.min(LOG_AFTER)));
         }
         match poll(&interests, limit) {
-            Ok(ready) => Event {
+            Ok(ready) => WakeReasons {
                 woken: ready.contains(0),
                 exited: ready.contains(1),
                 output: output.is_some_and(|place| ready.contains(place)),
@@ -255,9 +256,9 @@ impl Driver {
             Err(_) => {
                 // Without the ability to wait, the only safe thing is to end.
                 self.child.kill();
-                Event {
+                WakeReasons {
                     exited: true,
-                    ..Event::default()
+                    ..WakeReasons::default()
                 }
             }
         }
@@ -285,9 +286,9 @@ impl Driver {
                 Some(frame) => self.frame(frame),
             };
             match next {
-                Next::Line => {}
-                Next::Blob(length) => lines.expect_blob(length),
-                Next::SkipBlob(length) => lines.skip_blob(length),
+                VfsReadStep::Line => {}
+                VfsReadStep::Blob(length) => lines.expect_blob(length),
+                VfsReadStep::SkipBlob(length) => lines.skip_blob(length),
             }
         }
     }
@@ -303,7 +304,7 @@ impl Driver {
         self.pipes.read_errors(buffer);
     }
 
-    fn frame(&mut self, frame: Frame<'_>) -> Next {
+    fn frame(&mut self, frame: Frame<'_>) -> VfsReadStep {
         match frame {
             Frame::Line(line) => return self.line(line),
             Frame::LineTooLong => {
@@ -323,10 +324,10 @@ impl Driver {
             }
             _ => self.partial = None,
         }
-        Next::Line
+        VfsReadStep::Line
     }
 
-    fn line(&mut self, line: &[u8]) -> Next {
+    fn line(&mut self, line: &[u8]) -> VfsReadStep {
         if let Some(tracer) = &self.plan.tracer {
             tracer.received(line);
         }
@@ -339,7 +340,7 @@ impl Driver {
                 length,
             }) => {
                 self.partial = Some((id.into_owned(), request.into_owned()));
-                return Next::Blob(length);
+                return VfsReadStep::Blob(length);
             }
             Ok(ToolLine::Result(response)) => self.finish(response.value.into_result()),
             Ok(ToolLine::Error(error)) => self.finish(Err(error)),
@@ -349,19 +350,19 @@ impl Driver {
                 if !std::mem::replace(&mut self.is_ready, true) {
                     if let Some(error) = unspoken(&ready) {
                         self.finish(Err(error));
-                        return Next::Line;
+                        return VfsReadStep::Line;
                     }
                     self.agreed = self.plan.offer.common(&ready.capabilities);
                     self.reading = self.reading.with_blobs(self.agreed.blobs);
                 }
             }
-            Err(Fault::Answer { id, error, blob }) => {
+            Err(ToolLineFault::Answer { id, error, blob }) => {
                 self.refuse(id.as_ref(), &error);
                 if let Some(length) = blob {
-                    return Next::SkipBlob(length);
+                    return VfsReadStep::SkipBlob(length);
                 }
             }
-            Err(Fault::BrokenNotification { name, error })
+            Err(ToolLineFault::BrokenNotification { name, error })
                 if matches!(name, "result" | "error" | "state") =>
             {
                 let what = format!("the tool sent a `{name}` that cannot be read");
@@ -369,16 +370,16 @@ impl Driver {
                 broken.trace.push(error.to_string());
                 self.finish(Err(broken));
             }
-            Err(fault @ Fault::RequestWithoutId { method }) => {
+            Err(fault @ ToolLineFault::RequestWithoutId { method }) => {
                 let deny = AuditDecision::Deny;
-                let note = Note::new(method.name(), "", deny, fault.to_string());
+                let note = AuditNote::new(method.name(), "", deny, fault.to_string());
                 self.plan.broker.note(note);
                 self.unlogged = true;
             }
             // What is not understood and cannot be answered is passed over.
             Err(_) => {}
         }
-        Next::Line
+        VfsReadStep::Line
     }
 }
 

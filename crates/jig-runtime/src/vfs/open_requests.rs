@@ -3,19 +3,19 @@
 use std::collections::VecDeque;
 
 use jig_broker::{CancelToken, Inquiry};
-use jig_proto::vfs::{Id, Method, Request};
+use jig_proto::vfs::{Id, Method, VfsRequest};
 
 /// A request that is being done, or about which somebody is asked.
-pub(super) struct Open {
+pub(super) struct PendingVfsRequest {
     pub(super) number: u64,
     pub(super) id: Id<'static>,
     pub(super) method: Method,
     pub(super) form: AnswerForm,
-    pub(super) what: Doing,
+    pub(super) what: OpenRequestState,
 }
 
 /// What happens to an open request.
-pub(super) enum Doing {
+pub(super) enum OpenRequestState {
     /// A worker does it.
     Working(CancelToken),
     /// Somebody is asked. `None` for the moment in which the answer is being taken.
@@ -33,15 +33,15 @@ pub(super) enum AnswerForm {
 
 /// All requests that are not answered yet.
 #[derive(Default)]
-pub(super) struct Ledger {
-    open: Vec<Open>,
-    held: VecDeque<(Id<'static>, Request<'static>)>,
+pub(super) struct OpenRequests {
+    open: Vec<PendingVfsRequest>,
+    held: VecDeque<(Id<'static>, VfsRequest<'static>)>,
     /// The bytes of content in what is held.
     held_bytes: usize,
     next: u64,
 }
 
-impl Ledger {
+impl OpenRequests {
     /// Whether a request has to wait for its turn.
     ///
     /// Reads run beside each other. A change waits until earlier requests on files are done, and
@@ -57,13 +57,13 @@ impl Ledger {
             })
     }
 
-    pub(super) fn hold(&mut self, id: Id<'static>, request: Request<'static>) {
+    pub(super) fn hold(&mut self, id: Id<'static>, request: VfsRequest<'static>) {
         self.held_bytes += content_bytes(&request);
         self.held.push_back((id, request));
     }
 
     /// The next held request whose turn has come.
-    pub(super) fn release(&mut self, most: usize) -> Option<(Id<'static>, Request<'static>)> {
+    pub(super) fn release(&mut self, most: usize) -> Option<(Id<'static>, VfsRequest<'static>)> {
         let (id, request) = self.held.pop_front()?;
         // Judged as if nothing were held: it is the first of those.
         let rest = std::mem::take(&mut self.held);
@@ -82,11 +82,11 @@ impl Ledger {
         id: Id<'static>,
         method: Method,
         form: AnswerForm,
-        what: Doing,
+        what: OpenRequestState,
     ) -> u64 {
         self.next += 1;
         let number = self.next;
-        self.open.push(Open {
+        self.open.push(PendingVfsRequest {
             number,
             id,
             method,
@@ -97,11 +97,11 @@ impl Ledger {
     }
 
     /// Puts back what [`take_all`](Self::take_all) took.
-    pub(super) fn put_back(&mut self, open: Open) {
+    pub(super) fn put_back(&mut self, open: PendingVfsRequest) {
         self.open.push(open);
     }
 
-    pub(super) fn close(&mut self, number: u64) -> Option<Open> {
+    pub(super) fn close(&mut self, number: u64) -> Option<PendingVfsRequest> {
         let at = self.open.iter().position(|open| open.number == number)?;
         Some(self.open.remove(at))
     }
@@ -109,12 +109,12 @@ impl Ledger {
     /// The oldest request about which somebody is asked.
     pub(super) fn asking(&self) -> Option<(u64, &Inquiry)> {
         self.open.iter().find_map(|open| match &open.what {
-            Doing::Asking(Some(inquiry)) => Some((open.number, inquiry)),
+            OpenRequestState::Asking(Some(inquiry)) => Some((open.number, inquiry)),
             _ => None,
         })
     }
 
-    pub(super) fn open_mut(&mut self, number: u64) -> Option<&mut Open> {
+    pub(super) fn open_mut(&mut self, number: u64) -> Option<&mut PendingVfsRequest> {
         self.open.iter_mut().find(|open| open.number == number)
     }
 
@@ -136,7 +136,7 @@ impl Ledger {
     }
 
     /// All of it, oldest first; nothing is left.
-    pub(super) fn take_all(&mut self) -> (Vec<Open>, Vec<Id<'static>>) {
+    pub(super) fn take_all(&mut self) -> (Vec<PendingVfsRequest>, Vec<Id<'static>>) {
         self.held_bytes = 0;
         let held = self.held.drain(..).map(|(id, _)| id).collect();
         (std::mem::take(&mut self.open), held)
@@ -152,7 +152,7 @@ impl Ledger {
     }
 }
 
-fn content_bytes(request: &Request<'_>) -> usize {
+fn content_bytes(request: &VfsRequest<'_>) -> usize {
     request.payload().map_or(0, |payload| payload.len())
 }
 

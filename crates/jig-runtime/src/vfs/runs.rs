@@ -6,22 +6,22 @@ use std::sync::mpsc::Receiver;
 use jig_proto::{Content, Question, ToolError};
 use jig_sandbox::Waker;
 
-use super::driver::Driver;
+use super::driver::VfsDriver;
 use crate::Plan;
 use crate::rerun;
-use crate::session::{Board, Order};
+use crate::session::{SessionBoard, SessionOrder};
 
 /// What is left of a run that ended with a question, which is shown on the board.
-pub(super) struct Ended {
+pub(super) struct UnansweredRun {
     pub(super) plan: Plan,
-    pub(super) board: Arc<Board>,
-    pub(super) orders: Receiver<Order>,
+    pub(super) board: Arc<SessionBoard>,
+    pub(super) orders: Receiver<SessionOrder>,
     pub(super) waker: Waker,
     pub(super) question: Question,
 }
 
 /// Drives a tool until it has stopped.
-pub(super) fn drive(mut driver: Driver) {
+pub(super) fn drive(mut driver: VfsDriver) {
     for run in 1.. {
         let Some(ended) = driver.run() else {
             return;
@@ -38,9 +38,9 @@ pub(super) fn drive(mut driver: Driver) {
     }
 }
 
-impl Ended {
+impl UnansweredRun {
     /// Waits for the answer, and starts the tool with all answers so far.
-    fn run_again(self) -> Result<Driver, ToolError> {
+    fn run_again(self) -> Result<VfsDriver, ToolError> {
         let Self {
             mut plan,
             board,

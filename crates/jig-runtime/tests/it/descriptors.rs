@@ -11,7 +11,10 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{DiskFiles, FilesLookup, MemoryFiles, ProjectFiles, WriteOptions};
-use jig_policy::{Access, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace};
+use jig_policy::{
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, Guards, Policy, RuleOrigin,
+    Workspace,
+};
 use jig_proto::vfs::{Capabilities, Method, ToolInput};
 use jig_proto::{Action, Context, ProjectPath, ToolState};
 use jig_runtime::{CommandLine, Plan, Runtime as _, VfsRuntime};
@@ -66,14 +69,14 @@ impl World {
     fn run(&self, args: &[&str], paths: &[&str]) -> Value {
         let lookup = FilesLookup(Arc::clone(&self.files));
         let workspace = Workspace::new(self.files.display_root(), lookup);
-        let rule = |path: &str, capabilities: &[Capability]| FsRule {
+        let rule = |path: &str, capabilities: &[Capability]| DeclaredFsRule {
             path: path.to_owned(),
             capabilities: capabilities.iter().copied().collect(),
-            origin: Origin::line("jig.toml", 1),
+            origin: RuleOrigin::line("jig.toml", 1),
         };
-        let access = Access {
+        let access = DeclaredAccess {
             fs: vec![rule(".", &[Capability::Read]), rule("private", &[])],
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let default = DefaultAccess::READ_ONLY;
         let policy = Policy::compile(&access, default, &Guards::of_workspace(), &workspace);

@@ -19,9 +19,9 @@ use std::time::Duration;
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts, ConfineSettings, ProcessSettings};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Context, Fetch, Status};
+use jig_proto::{Action, Context, Fetch, StateName};
 use jig_pty::Size;
 use jig_runtime::{
     CommandLine, HandleOptions, Handles, Plan, Runtime as _, Session, StdioRuntime, Timing,
@@ -75,7 +75,7 @@ fn s063_nothing_is_left_behind() {
                 _ => StdioRuntime.start(plan).unwrap(),
             }
         })
-        .inspect(|session| while session.wait(0, None).state.status() != Status::Stopped {})
+        .inspect(|session| while session.wait(0, None).state.status() != StateName::Stopped {})
         .collect();
     until("their threads are gone", || {
         Traces::now().threads <= before.threads
@@ -159,7 +159,7 @@ fn cycle(handles: &Handles, files: &Arc<dyn ProjectFiles>, number: usize) {
     }
     if !number.is_multiple_of(11) {
         let report = handles.abort("tool", &id).unwrap();
-        assert_eq!(report.state.status(), Status::Stopped);
+        assert_eq!(report.state.status(), StateName::Stopped);
         assert!(handles.session(&id).is_none(), "{id} is told and gone");
     }
 }
@@ -168,7 +168,7 @@ fn plan(files: &Arc<dyn ProjectFiles>, script: &str) -> Plan {
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(files)));
     let guards = Guards::of_workspace();
     let default = DefaultAccess::READ_WRITE;
-    let policy = Policy::compile(&Access::default(), default, &guards, &workspace).unwrap();
+    let policy = Policy::compile(&DeclaredAccess::default(), default, &guards, &workspace).unwrap();
     let context = Context::new(files.display_root(), Action::Run).with_access(policy.to_wire());
     let home = Path::new("/nonexistent");
     let parts = BrokerParts {

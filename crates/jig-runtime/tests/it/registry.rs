@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use self::world::{LONG, World, started, until};
 use jig_broker::CancelToken;
 use jig_proto::{
-    Content, Fetch, HandleId, HandleReport, Question, Status, ToolError, ToolState, View,
+    Content, Fetch, HandleId, HandleReport, Question, StateName, ToolError, ToolState, View,
 };
 use jig_runtime::{
     Await, BuiltinRuntime, HandleError, HandleLimits, HandleOptions, Handles, Runtime as _, Session,
@@ -176,7 +176,7 @@ struct Turn {
 struct Client<'t> {
     turn: &'t Turn,
     /// The last status of each handle that has a number, which no other handle ever has.
-    seen: HashMap<HandleId, Status>,
+    seen: HashMap<HandleId, StateName>,
 }
 
 impl Client<'_> {
@@ -210,7 +210,7 @@ impl Client<'_> {
                 if let Some((id, tool)) = turn.pick(*handle) {
                     let report = turn.handles.abort(tool, &id);
                     if let Ok(report) = &report {
-                        assert_eq!(report.state.status(), Status::Stopped);
+                        assert_eq!(report.state.status(), StateName::Stopped);
                     }
                     self.saw(&id, report);
                 }
@@ -246,7 +246,7 @@ impl Client<'_> {
             }
             Step::Notices => {
                 for notice in turn.handles.notices() {
-                    assert_ne!(notice.state, Status::Running);
+                    assert_ne!(notice.state, StateName::Running);
                 }
             }
             Step::List => {
@@ -255,7 +255,7 @@ impl Client<'_> {
                         let process = (info.pid.unwrap(), started);
                         turn.processes.lock().unwrap().insert(process);
                     }
-                    assert_eq!(info.question.is_some(), info.status == Status::Waiting);
+                    assert_eq!(info.question.is_some(), info.status == StateName::Waiting);
                 }
             }
             Step::EndTurn => turn.handles.end(Duration::from_millis(300)),
@@ -299,11 +299,11 @@ impl Client<'_> {
         let report = match report {
             Ok(report) => report,
             Err(HandleError::Stopped { report, .. }) => {
-                assert_eq!(report.state.status(), Status::Stopped);
+                assert_eq!(report.state.status(), StateName::Stopped);
                 *report
             }
             Err(HandleError::Unknown(_)) => {
-                self.seen.insert(id.clone(), Status::Stopped);
+                self.seen.insert(id.clone(), StateName::Stopped);
                 return;
             }
             // Two clients at once: what this one meant has changed under it.
@@ -322,7 +322,7 @@ impl Client<'_> {
         }
         let status = report.state.status();
         let before = self.seen.insert(id.clone(), status);
-        let is_legal = before != Some(Status::Stopped) || status == Status::Stopped;
+        let is_legal = before != Some(StateName::Stopped) || status == StateName::Stopped;
         assert!(is_legal, "{id}: {status:?} after {before:?}");
     }
 }

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::registry::world::{LONG, World, started, until};
-use jig_proto::{Fetch, HandleId, HandleReport, Status, ToolState, View};
+use jig_proto::{Fetch, HandleId, HandleReport, StateName, ToolState, View};
 use jig_pty::Size;
 use jig_runtime::{Await, HandleLimits, HandleOptions, Handles, Session, leftovers};
 use serde_json::{Value, json};
@@ -38,7 +38,11 @@ fn read_until(handles: &Handles, id: &HandleId, is_enough: impl Fn(&str) -> bool
         if is_enough(&all) {
             return report;
         }
-        assert_eq!(report.state.status(), Status::Running, "{report}: {all:?}");
+        assert_eq!(
+            report.state.status(),
+            StateName::Running,
+            "{report}: {all:?}"
+        );
     }
 }
 
@@ -52,7 +56,7 @@ fn s010_to_s013_a_conversation() {
     let id = add(&handles, world.script(world.plan("sh"), script));
     assert_eq!(id.as_str(), "h_1");
     let first = handles.settle(&id, None).unwrap();
-    assert_eq!(first.state.status(), Status::Running);
+    assert_eq!(first.state.status(), StateName::Running);
     if !text(&first).ends_with("Stage this hunk? ") {
         // The machine was too busy for it to come in one piece.
         read_until(&handles, &id, |all| all.ends_with("Stage this hunk? "));
@@ -63,13 +67,13 @@ fn s010_to_s013_a_conversation() {
     };
     let line = |line: &str| json!({ "line": line });
     let next = handles.apply("sh", &id, line("y"), &look, None).unwrap();
-    assert_eq!(next.state.status(), Status::Running);
+    assert_eq!(next.state.status(), StateName::Running);
     assert_eq!(text(&next), "Next hunk: y\n");
     handles.apply("sh", &id, line("n"), &look, None).ok();
     let mut last = handles.fetch("sh", &id, &look, None);
     // The report on the input may have been the last.
     if let Ok(report) = &last
-        && report.state.status() == Status::Running
+        && report.state.status() == StateName::Running
     {
         last = handles.fetch("sh", &id, &look, None);
     }
@@ -119,7 +123,7 @@ fn s063_abort_ends_the_whole_tree() {
     assert!(at.is_some());
     assert!(info.usage.unwrap().tasks >= 2, "{info:?}");
     let report = handles.abort("sh", &id).unwrap();
-    assert_eq!(report.state.status(), Status::Stopped);
+    assert_eq!(report.state.status(), StateName::Stopped);
     until("the process is gone", || started(pid) != at);
     world.is_left();
 }

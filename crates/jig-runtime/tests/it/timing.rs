@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts, ProcessSettings, Unapproved};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, CommandRule, DefaultAccess, Guards, Origin, Policy, Workspace};
+use jig_policy::{
+    DeclaredAccess, DeclaredCommandRule, DefaultAccess, Guards, Policy, RuleOrigin, Workspace,
+};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Content, Context, Status, ToolError, ToolState};
+use jig_proto::{Action, Content, Context, StateName, ToolError, ToolState};
 use jig_runtime::{AskedBy, CommandLine, Plan, Runtime as _, Session, Timing, Update, VfsRuntime};
 
 struct Tool {
@@ -29,15 +31,15 @@ impl Tool {
         let root = Utf8Path::from_path(folder.path()).unwrap();
         let files: Arc<dyn ProjectFiles> = Arc::new(DiskFiles::open(root).unwrap());
         let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
-        let sleep = CommandRule {
+        let sleep = DeclaredCommandRule {
             program: "sleep".to_owned(),
             args: None,
             envs: Vec::new(),
-            origin: Origin::line("jig.toml", 1),
+            origin: RuleOrigin::line("jig.toml", 1),
         };
-        let access = Access {
+        let access = DeclaredAccess {
             commands: Some(vec![sleep]),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let guards = Guards::of_workspace();
         let policy = Policy::compile(&access, DefaultAccess::READ_ONLY, &guards, &workspace);
@@ -64,7 +66,7 @@ impl Tool {
     }
 
     /// The first update in the given status.
-    fn until(&self, status: Status) -> Update {
+    fn until(&self, status: StateName) -> Update {
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut seen = 0;
         loop {
@@ -78,7 +80,7 @@ impl Tool {
     }
 
     fn result(&self) -> Result<Content, ToolError> {
-        match self.until(Status::Stopped).state {
+        match self.until(StateName::Stopped).state {
             ToolState::Stopped { result, .. } => result,
             other => panic!("{other:?}"),
         }
@@ -176,7 +178,7 @@ const WRITE: &str = r#"ask fs.write '{"path":"new.txt","content":"x"}'; kind; re
 #[test]
 fn x23_v132_the_clock_stands_still_while_somebody_is_asked() {
     let tool = Tool::start(WRITE, silence(300));
-    let asked = tool.until(Status::Waiting);
+    let asked = tool.until(StateName::Waiting);
     assert_eq!(asked.asker, Some(AskedBy::Policy));
     // Nothing changes for a time in which a tool would be hung.
     let later = tool
@@ -196,7 +198,7 @@ fn x23_v132_the_clock_stands_still_while_somebody_is_asked() {
 fn v133_answers_to_the_question_of_the_policy() {
     let check = |answer: &dyn Fn(&Session), expected: &str| {
         let tool = Tool::start(WRITE, Timing::default());
-        tool.until(Status::Waiting);
+        tool.until(StateName::Waiting);
         answer(&tool.session);
         assert_eq!(tool.text(), expected);
         assert_eq!(tool.has("new.txt"), expected == "done");

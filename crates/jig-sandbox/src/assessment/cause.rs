@@ -1,6 +1,6 @@
 //! Why namespaces cannot be entered: the likely cause, and what to do about it.
 
-use crate::machine::{Container, Errno, Machine, Trial};
+use crate::machine::{Container, Errno, Machine, ProbeResult};
 
 /// What most likely keeps a process out of namespaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,15 +30,15 @@ impl Cause {
     ///
     /// The order matters where one error has several causes: settings that were read come before
     /// suspicion of a filter, whose rules cannot be read.
-    pub(super) fn of(machine: &Machine, step: &str, trial: Trial) -> Self {
+    pub(super) fn of(machine: &Machine, step: &str, trial: ProbeResult) -> Self {
         let privileges = &machine.privileges;
         let surroundings = &machine.surroundings;
         let sysctls = &surroundings.sysctls;
         let filtered = privileges.seccomp_filtered == Some(true);
         let errno = match trial {
-            Trial::Failed { errno } => errno,
-            Trial::Killed { .. } if filtered => return Cause::Filter,
-            Trial::NoChild { .. } => return Cause::NoProcess,
+            ProbeResult::Failed { errno } => errno,
+            ProbeResult::Killed { .. } if filtered => return Cause::Filter,
+            ProbeResult::NoChild { .. } => return Cause::NoProcess,
             _ => return Cause::Unknown,
         };
         match errno {

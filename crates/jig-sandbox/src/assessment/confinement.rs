@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, container_name, loosen_container};
 use super::{Finding, Tier, first_failure};
-use crate::machine::{Errno, Landlock, Machine, Trial};
+use crate::machine::{Errno, Landlock, Machine, ProbeResult};
 
 pub(super) fn foreign_system(machine: &Machine) -> Finding {
     const NAME: &str = "confinement";
@@ -44,7 +44,7 @@ pub(super) fn landlock(machine: &Machine, tier: Tier) -> Finding {
             );
         }
         Landlock::Blocked {
-            by: Trial::NoChild { errno },
+            by: ProbeResult::NoChild { errno },
         } => {
             return missing(
                 format!("Landlock could not be tried: no process could be started ({errno})"),
@@ -92,11 +92,11 @@ pub(super) fn seccomp(machine: &Machine) -> Finding {
         return Finding::ok(NAME, "system-call filters were tried and work");
     }
     let remedy = match filters {
-        Trial::NoChild { .. } => Cause::NoProcess.remedy(machine),
-        Trial::Failed {
+        ProbeResult::NoChild { .. } => Cause::NoProcess.remedy(machine),
+        ProbeResult::Failed {
             errno: Errno::NOSYS,
         } if machine.is_older_than(3, 17) => "use Linux 3.17 or newer".to_owned(),
-        Trial::Failed {
+        ProbeResult::Failed {
             errno: Errno::NOSYS | Errno::INVAL,
         } if machine.privileges.seccomp_filtered != Some(true) => {
             "use a kernel with CONFIG_SECCOMP_FILTER".to_owned()
@@ -128,17 +128,21 @@ pub(super) fn notify(machine: &Machine) -> Finding {
         );
     }
     let tried = match (seccomp.notify, seccomp.listener) {
-        (notify, Trial::NotTried) => notify,
+        (notify, ProbeResult::NotTried) => notify,
         (_, listener) => listener,
     };
     let remedy = match tried {
-        Trial::Works | Trial::NotTried => "make system-call filters work first".to_owned(),
+        ProbeResult::Works | ProbeResult::NotTried => {
+            "make system-call filters work first".to_owned()
+        }
         _ if machine.is_older_than(5, 0) => "use Linux 5.0 or newer".to_owned(),
-        Trial::NoChild { .. } => Cause::NoProcess.remedy(machine),
+        ProbeResult::NoChild { .. } => Cause::NoProcess.remedy(machine),
         _ => loosen_container(machine),
     };
     let what = match tried {
-        Trial::Works | Trial::NotTried => "denials cannot be watched without filters".to_owned(),
+        ProbeResult::Works | ProbeResult::NotTried => {
+            "denials cannot be watched without filters".to_owned()
+        }
         tried => format!("watching denials {tried}"),
     };
     Finding::missing(NAME, what, GAP, remedy)
@@ -169,8 +173,8 @@ pub(super) fn proc(machine: &Machine) -> Option<Finding> {
     const NAME: &str = "proc";
     let trial = machine.namespaces.proc;
     match trial {
-        Trial::NotTried | Trial::NoChild { .. } => None,
-        Trial::Works => Some(Finding::ok(
+        ProbeResult::NotTried | ProbeResult::NoChild { .. } => None,
+        ProbeResult::Works => Some(Finding::ok(
             NAME,
             "a tool can have a /proc of its own processes",
         )),

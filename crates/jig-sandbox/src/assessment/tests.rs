@@ -2,24 +2,24 @@
 
 use super::*;
 use crate::machine::{
-    Cgroup, CgroupLayout, Container, Errno, Kernel, Landlock, Privileges, Seccomp, Surroundings,
-    Sysctls, Wasm,
+    Cgroup, CgroupLayout, Container, Errno, HostSurroundings, Kernel, Landlock, Privileges,
+    Seccomp, Sysctls, Wasm,
 };
 
 mod causes;
 mod resources;
 
-const EPERM: Trial = Trial::Failed { errno: Errno::PERM };
-const EACCES: Trial = Trial::Failed {
+const EPERM: ProbeResult = ProbeResult::Failed { errno: Errno::PERM };
+const EACCES: ProbeResult = ProbeResult::Failed {
     errno: Errno::ACCES,
 };
-const EINVAL: Trial = Trial::Failed {
+const EINVAL: ProbeResult = ProbeResult::Failed {
     errno: Errno::INVAL,
 };
-const ENOSPC: Trial = Trial::Failed {
+const ENOSPC: ProbeResult = ProbeResult::Failed {
     errno: Errno::NOSPC,
 };
-const ENOSYS: Trial = Trial::Failed {
+const ENOSYS: ProbeResult = ProbeResult::Failed {
     errno: Errno::NOSYS,
 };
 
@@ -32,14 +32,14 @@ fn modern() -> Machine {
         kernel: Kernel::parse("6.12.9-arch1-1"),
         landlock: Landlock::Available {
             abi: 6,
-            enforced: Trial::Works,
+            enforced: ProbeResult::Works,
         },
         seccomp: Seccomp {
-            filters: Trial::Works,
-            notify: Trial::Works,
-            listener: Trial::Works,
+            filters: ProbeResult::Works,
+            notify: ProbeResult::Works,
+            listener: ProbeResult::Works,
         },
-        namespaces: Namespaces::all(Trial::Works),
+        namespaces: Namespaces::all(ProbeResult::Works),
         cgroup: Cgroup {
             layout: CgroupLayout::Unified,
             path: Some("/user.slice/app.slice/jig.scope".to_owned()),
@@ -56,7 +56,7 @@ fn modern() -> Machine {
             security_label: None,
             in_user_namespace: Some(false),
         },
-        surroundings: Surroundings {
+        surroundings: HostSurroundings {
             container: None,
             root_file_system: Some("ext4".to_owned()),
             chroot: false,
@@ -79,10 +79,10 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// A user namespace that cannot be made, so that nothing after it is tried.
-fn refused(user: Trial) -> Namespaces {
+fn refused(user: ProbeResult) -> Namespaces {
     Namespaces {
         user,
-        ..Namespaces::all(Trial::NotTried)
+        ..Namespaces::all(ProbeResult::NotTried)
     }
 }
 
@@ -99,18 +99,18 @@ fn ubuntu_24_04() -> Machine {
     machine.kernel = Kernel::parse("6.8.0-45-generic");
     machine.landlock = Landlock::Available {
         abi: 4,
-        enforced: Trial::Works,
+        enforced: ProbeResult::Works,
     };
     // The namespace is made, but every capability in it is denied.
     machine.namespaces = Namespaces {
-        user: Trial::Works,
+        user: ProbeResult::Works,
         uid_map: EPERM,
         ..Namespaces::all(EPERM)
     };
-    machine.namespaces.private_mounts = Trial::NotTried;
-    machine.namespaces.tmpfs = Trial::NotTried;
-    machine.namespaces.loopback = Trial::NotTried;
-    machine.namespaces.proc = Trial::NotTried;
+    machine.namespaces.private_mounts = ProbeResult::NotTried;
+    machine.namespaces.tmpfs = ProbeResult::NotTried;
+    machine.namespaces.loopback = ProbeResult::NotTried;
+    machine.namespaces.proc = ProbeResult::NotTried;
     machine.privileges.security_label = Some("unconfined".to_owned());
     machine
         .surroundings
@@ -151,8 +151,8 @@ fn macos() -> Machine {
     machine.arch = "aarch64".to_owned();
     machine.kernel = None;
     machine.landlock = Landlock::NotThisSystem;
-    machine.namespaces = Namespaces::all(Trial::NotTried);
-    machine.seccomp.filters = Trial::NotTried;
+    machine.namespaces = Namespaces::all(ProbeResult::NotTried);
+    machine.seccomp.filters = ProbeResult::NotTried;
     machine
 }
 
@@ -161,7 +161,7 @@ fn image_as_vm() -> Machine {
     let mut machine = modern();
     machine.landlock = Landlock::Available {
         abi: 7,
-        enforced: Trial::Works,
+        enforced: ProbeResult::Works,
     };
     machine.privileges.uid = Some(0);
     machine.privileges.capabilities = Some(words("sys_admin"));
@@ -227,7 +227,7 @@ fn tiers() {
     let mut hollow = modern();
     hollow.landlock = Landlock::Available {
         abi: 6,
-        enforced: Trial::NoEffect,
+        enforced: ProbeResult::NoEffect,
     };
     check(hollow, Tier::None, "Landlock cannot be used here");
     // A tool without a /proc of its own is confined no less.
@@ -289,18 +289,18 @@ fn levels() {
 #[test]
 fn gaps_have_remedies() {
     let trials = [
-        Trial::Works,
+        ProbeResult::Works,
         EPERM,
         EACCES,
         EINVAL,
         ENOSPC,
         ENOSYS,
-        Trial::Failed { errno: Errno::BUSY },
-        Trial::NoEffect,
-        Trial::Killed { signal: 31 },
-        Trial::TimedOut,
-        Trial::NoChild { errno: Errno(11) },
-        Trial::NotTried,
+        ProbeResult::Failed { errno: Errno::BUSY },
+        ProbeResult::NoEffect,
+        ProbeResult::Killed { signal: 31 },
+        ProbeResult::TimedOut,
+        ProbeResult::NoChild { errno: Errno(11) },
+        ProbeResult::NotTried,
     ];
     let machines = [
         modern(),
@@ -410,7 +410,7 @@ fn landlock_versions() {
     fn check(abi: u32, namespaces: Namespaces, gap: &str, remedy: &str) {
         let landlock = Landlock::Available {
             abi,
-            enforced: Trial::Works,
+            enforced: ProbeResult::Works,
         };
         let found = finding(
             &Machine {
@@ -426,7 +426,7 @@ fn landlock_versions() {
         );
         assert_eq!(texts, (gap.to_owned(), remedy.to_owned()), "ABI {abi}");
     }
-    let (inside, outside) = (Namespaces::all(Trial::Works), refused(EPERM));
+    let (inside, outside) = (Namespaces::all(ProbeResult::Works), refused(EPERM));
     let ioctl = "control commands (ioctl) to devices that are open to a tool";
     let scope = "signals to other processes of the user; abstract unix sockets";
     check(6, inside, "", "");
@@ -460,9 +460,9 @@ fn landlock_versions() {
 #[test]
 fn watching_denials() {
     #[track_caller]
-    fn check(release: &str, notify: Trial, listener: Trial, what: &str, remedy: &str) {
+    fn check(release: &str, notify: ProbeResult, listener: ProbeResult, what: &str, remedy: &str) {
         let seccomp = Seccomp {
-            filters: Trial::Works,
+            filters: ProbeResult::Works,
             notify,
             listener,
         };
@@ -477,35 +477,35 @@ fn watching_denials() {
             (what, remedy)
         );
     }
-    let unknown = Trial::Failed {
+    let unknown = ProbeResult::Failed {
         errno: Errno::OPNOTSUPP,
     };
-    let taken = Trial::Failed { errno: Errno::BUSY };
+    let taken = ProbeResult::Failed { errno: Errno::BUSY };
     check(
         "6.12.0",
-        Trial::Works,
-        Trial::Works,
+        ProbeResult::Works,
+        ProbeResult::Works,
         "denials can be watched as they happen",
         "",
     );
     check(
         "4.18.0-553.el8",
         unknown,
-        Trial::NotTried,
+        ProbeResult::NotTried,
         "watching denials failed with EOPNOTSUPP",
         "use Linux 5.0 or newer",
     );
     check(
         "6.12.0",
-        Trial::Works,
+        ProbeResult::Works,
         taken,
         "another supervisor already watches this process",
         "run jig outside the other sandbox, which listens to system calls itself",
     );
     check(
         "6.12.0",
-        Trial::Works,
-        Trial::NotTried,
+        ProbeResult::Works,
+        ProbeResult::NotTried,
         "denials cannot be watched without filters",
         "make system-call filters work first",
     );

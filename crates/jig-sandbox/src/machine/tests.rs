@@ -24,19 +24,25 @@ fn releases_are_parsed() {
 #[test]
 fn trials_read_as_the_end_of_a_sentence() {
     #[track_caller]
-    fn check(trial: Trial, expected: &str) {
+    fn check(trial: ProbeResult, expected: &str) {
         assert_eq!(trial.to_string(), expected);
     }
-    check(Trial::Works, "worked");
-    check(Trial::Failed { errno: Errno::PERM }, "failed with EPERM");
-    check(Trial::Failed { errno: Errno(5) }, "failed with errno 5");
-    check(Trial::NoEffect, "was accepted but had no effect");
+    check(ProbeResult::Works, "worked");
     check(
-        Trial::Killed { signal: 31 },
+        ProbeResult::Failed { errno: Errno::PERM },
+        "failed with EPERM",
+    );
+    check(
+        ProbeResult::Failed { errno: Errno(5) },
+        "failed with errno 5",
+    );
+    check(ProbeResult::NoEffect, "was accepted but had no effect");
+    check(
+        ProbeResult::Killed { signal: 31 },
         "got the process killed by signal 31",
     );
-    check(Trial::TimedOut, "hung");
-    check(Trial::NotTried, "was not tried");
+    check(ProbeResult::TimedOut, "hung");
+    check(ProbeResult::NotTried, "was not tried");
 }
 
 /// The names are for programs that read `jig doctor --json`.
@@ -46,21 +52,21 @@ fn facts_serialize_by_stable_names() {
     fn check(fact: impl Serialize, expected: &str) {
         assert_eq!(serde_json::to_string(&fact).unwrap(), expected);
     }
-    check(Trial::Works, r#"{"result":"works"}"#);
+    check(ProbeResult::Works, r#"{"result":"works"}"#);
     check(
-        Trial::Failed {
+        ProbeResult::Failed {
             errno: Errno::NOSPC,
         },
         r#"{"result":"failed","errno":28}"#,
     );
     check(
-        Trial::Killed { signal: 31 },
+        ProbeResult::Killed { signal: 31 },
         r#"{"result":"killed","signal":31}"#,
     );
     check(
         Landlock::Available {
             abi: 7,
-            enforced: Trial::Works,
+            enforced: ProbeResult::Works,
         },
         r#"{"state":"available","abi":7,"enforced":{"result":"works"}}"#,
     );
@@ -72,25 +78,25 @@ fn facts_serialize_by_stable_names() {
 #[test]
 fn seccomp_is_blocked_only_when_it_exists() {
     #[track_caller]
-    fn check(filters: Trial, expected: bool) {
+    fn check(filters: ProbeResult, expected: bool) {
         let seccomp = Seccomp {
             filters,
-            notify: Trial::NotTried,
-            listener: Trial::NotTried,
+            notify: ProbeResult::NotTried,
+            listener: ProbeResult::NotTried,
         };
         assert_eq!(seccomp.is_blocked(), expected, "{filters}");
     }
-    check(Trial::Works, false);
-    check(Trial::Failed { errno: Errno::PERM }, true);
-    check(Trial::Killed { signal: 31 }, true);
+    check(ProbeResult::Works, false);
+    check(ProbeResult::Failed { errno: Errno::PERM }, true);
+    check(ProbeResult::Killed { signal: 31 }, true);
     check(
-        Trial::Failed {
+        ProbeResult::Failed {
             errno: Errno::NOSYS,
         },
         false,
     );
     check(
-        Trial::Failed {
+        ProbeResult::Failed {
             errno: Errno::INVAL,
         },
         false,

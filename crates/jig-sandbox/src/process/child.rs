@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::exit::Exit;
 use super::gateway::GatewaySockets;
 use super::observe::Observer;
-use super::request::Limit;
+use super::request::ProcessLimit;
 use super::status::Status;
-use super::usage::Usage;
-use crate::sys::{BorrowedDescriptor, Descriptor, Process};
+use super::usage::TreeUsage;
+use crate::sys::{BorrowedDescriptor, Descriptor, ProcessTree};
 
 /// A running program and all that it starts.
 ///
@@ -38,12 +38,12 @@ pub struct Child {
     pub unobserved: Option<String>,
     /// What is enforced on it.
     pub status: Status,
-    process: Process,
+    process: ProcessTree,
 }
 
 impl Child {
-    pub(crate) fn new(started: Started) -> Self {
-        let Started {
+    pub(crate) fn new(started: StartedChild) -> Self {
+        let StartedChild {
             stdin,
             stdout,
             stderr,
@@ -129,7 +129,7 @@ impl Child {
 
     /// The limits that the tree is known to have come up against, so far as that was noticed. It is
     /// complete when the child has been waited for.
-    pub fn reached(&self) -> Vec<Limit> {
+    pub fn reached(&self) -> Vec<ProcessLimit> {
         self.process.reached()
     }
 
@@ -142,7 +142,7 @@ impl Child {
 
     /// What the tree uses now, as far as that can be seen; nothing once it has ended. It reads a few small
     /// files for each process, so that hundreds of children can be asked at once.
-    pub fn usage(&self) -> Usage {
+    pub fn usage(&self) -> TreeUsage {
         self.process.usage()
     }
 
@@ -153,7 +153,7 @@ impl Child {
 }
 
 /// What a platform returns from a start.
-pub(crate) struct Started {
+pub(crate) struct StartedChild {
     pub(crate) stdin: Option<PipeWriter>,
     pub(crate) stdout: Option<PipeReader>,
     pub(crate) stderr: Option<PipeReader>,
@@ -162,5 +162,5 @@ pub(crate) struct Started {
     pub(crate) observer: Option<Observer>,
     pub(crate) unobserved: Option<String>,
     pub(crate) status: Status,
-    pub(crate) process: Process,
+    pub(crate) process: ProcessTree,
 }

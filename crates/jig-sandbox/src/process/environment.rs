@@ -8,19 +8,22 @@ use std::path::Path;
 mod tests;
 
 /// Names and values, in the order of the names.
-pub type Environment = BTreeMap<OsString, OsString>;
+pub type ProgramEnvironment = BTreeMap<OsString, OsString>;
 
 /// The sandbox's own small set: `PATH`, `HOME`, `USER`, `LANG`, `LC_*` and `TERM`.
 ///
 /// `HOME` is the directory given here. The others are the host's, where they are harmless: of `PATH`
 /// the absolute entries, and the rest only if they look like a name, because a locale or a terminal
 /// that is spelled as a path makes libraries load files. Other variables of the host stay behind.
-pub fn minimal_environment(home: &Path) -> Environment {
+pub fn minimal_environment(home: &Path) -> ProgramEnvironment {
     minimal(home, std::env::vars_os())
 }
 
-fn minimal(home: &Path, host: impl IntoIterator<Item = (OsString, OsString)>) -> Environment {
-    let mut env: Environment = host
+fn minimal(
+    home: &Path,
+    host: impl IntoIterator<Item = (OsString, OsString)>,
+) -> ProgramEnvironment {
+    let mut env: ProgramEnvironment = host
         .into_iter()
         .filter_map(|(name, value)| {
             let value = match name.to_str()? {

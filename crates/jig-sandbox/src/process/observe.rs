@@ -33,7 +33,7 @@ impl Observer {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observation {
     /// What was asked for, each thing once, in the order in which it first was.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<ObservedAccess>,
     /// How many calls there were about more things than are kept.
     pub lost: u64,
     /// How many calls there were of which it could not be read what they were about, such as those of a
@@ -43,9 +43,9 @@ pub struct Observation {
 
 /// Something that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ObservedAccess {
     /// On what.
-    pub target: SeenTarget,
+    pub target: ObservedTarget,
     /// What was wanted there. Of an address: [`Rights::NONE`].
     pub wanted: Rights,
     /// Whether it was only asked about: whether it is there, or what it is. Then [`Rights::READ`] stands for
@@ -60,7 +60,7 @@ pub struct Seen {
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum SeenTarget {
+pub enum ObservedTarget {
     /// A path, absolute and without `..`, with links followed as far as it exists for the tree.
     Path(PathBuf),
     /// A unix socket to connect to, or to send to. One without a file begins with an `@` instead of a slash.

@@ -25,17 +25,17 @@ pub enum Interest<'a> {
 
 /// Waits until at least one of the interests is met, or the time is over; none is met then.
 ///
-/// At most [`Ready::MOST`] interests can be waited for at once. Without a limit it waits for ever.
+/// At most [`ReadyInterests::MOST`] interests can be waited for at once. Without a limit it waits for ever.
 /// Signals that are handled elsewhere in the process do not cut the wait short.
-pub fn poll(interests: &[Interest<'_>], limit: Option<Duration>) -> io::Result<Ready> {
-    if interests.len() > Ready::MOST {
+pub fn poll(interests: &[Interest<'_>], limit: Option<Duration>) -> io::Result<ReadyInterests> {
+    if interests.len() > ReadyInterests::MOST {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "more interests than can be waited for at once",
         ));
     }
     let descriptors: Vec<_> = interests.iter().map(Interest::descriptor).collect();
-    sys::poll(&descriptors, limit).map(Ready)
+    sys::poll(&descriptors, limit).map(ReadyInterests)
 }
 
 impl<'a> Interest<'a> {
@@ -59,9 +59,9 @@ pub(crate) enum Direction {
 
 /// Which interests are met, by their place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ready(pub(crate) u64);
+pub struct ReadyInterests(pub(crate) u64);
 
-impl Ready {
+impl ReadyInterests {
     /// The most interests of one [`poll`].
     pub const MOST: usize = u64::BITS as usize;
 

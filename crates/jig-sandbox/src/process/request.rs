@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::environment::Environment;
+use super::environment::ProgramEnvironment;
 use super::error::SpawnError;
 use super::pool::Pool;
 use crate::profile::Profile;
@@ -24,7 +24,7 @@ pub struct SpawnRequest {
     /// Its arguments, without its name, which is passed as it stands in `program`.
     pub args: Vec<OsString>,
     /// Its whole environment. Nothing is inherited: see [`super::minimal_environment`].
-    pub env: Environment,
+    pub env: ProgramEnvironment,
     /// Its working directory, as an absolute path.
     pub cwd: PathBuf,
     /// What it reads as standard input.
@@ -42,7 +42,7 @@ pub struct SpawnRequest {
     /// Further descriptors, each with the number under which the program finds it, from 3 up.
     pub descriptors: Vec<(i32, Descriptor)>,
     /// What each process of the tree may use.
-    pub limits: Limits,
+    pub limits: ProcessLimits,
     /// How the tree is held together.
     pub containment: Containment,
     /// What the tree may reach. `None` leaves it as free as the host; it is held together all the same.
@@ -67,14 +67,14 @@ impl SpawnRequest {
         Self {
             program,
             args: Vec::new(),
-            env: Environment::new(),
+            env: ProgramEnvironment::new(),
             cwd: cwd.into(),
             stdin: Stdio::Null,
             stdout: Stdio::Piped,
             stderr: Stdio::Piped,
             terminal: None,
             descriptors: Vec::new(),
-            limits: Limits::default(),
+            limits: ProcessLimits::default(),
             containment: Containment::BestEffort,
             profile: None,
             observe: false,
@@ -110,7 +110,7 @@ impl Program {
 
     /// The files to try, in order: the path, or the name in each directory of the environment's `PATH`.
     /// Entries of `PATH` that are not absolute are passed over: they would mean the working directory.
-    pub fn candidates(&self, env: &Environment) -> Vec<PathBuf> {
+    pub fn candidates(&self, env: &ProgramEnvironment) -> Vec<PathBuf> {
         if Path::new(&self.0).is_absolute() {
             return vec![PathBuf::from(&self.0)];
         }
@@ -140,7 +140,7 @@ pub enum Stdio {
 ///
 /// A limit above the host's own becomes the host's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// Processes and threads at once, in the whole tree.
     pub tasks: Option<u64>,
     /// Memory of the whole tree, in bytes. A tree that uses more is ended: within about a tenth of a second,
@@ -155,7 +155,7 @@ pub struct Limits {
 }
 
 /// No memory images, and otherwise the host's limits.
-impl Default for Limits {
+impl Default for ProcessLimits {
     fn default() -> Self {
         Self {
             tasks: None,
@@ -167,7 +167,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ProcessLimits {
     /// Room for real work, and an end to what runs away: 4096 processes and threads, 8 GiB of memory,
     /// 4096 descriptors in each process, files of 8 GiB, no memory images.
     pub const ROOMY: Self = Self {
@@ -179,14 +179,14 @@ impl Limits {
     };
 }
 
-impl Limits {
+impl ProcessLimits {
     /// How high a limit is.
-    pub fn height(&self, limit: Limit) -> Option<u64> {
+    pub fn height(&self, limit: ProcessLimit) -> Option<u64> {
         match limit {
-            Limit::Tasks => self.tasks,
-            Limit::Memory => self.memory,
-            Limit::Descriptors => self.descriptors,
-            Limit::FileSize => self.file_size,
+            ProcessLimit::Tasks => self.tasks,
+            ProcessLimit::Memory => self.memory,
+            ProcessLimit::Descriptors => self.descriptors,
+            ProcessLimit::FileSize => self.file_size,
         }
     }
 }
@@ -195,36 +195,43 @@ impl Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Limit {
-    /// [`Limits::tasks`]: the tree had that many, and could make no more.
+pub enum ProcessLimit {
+    /// [`ProcessLimits::tasks`]: the tree had that many, and could make no more.
     Tasks,
-    /// [`Limits::memory`]: the tree was ended for it.
+    /// [`ProcessLimits::memory`]: the tree was ended for it.
     Memory,
-    /// [`Limits::descriptors`]: a process had that many open.
+    /// [`ProcessLimits::descriptors`]: a process had that many open.
     Descriptors,
-    /// [`Limits::file_size`]: the program was ended for it.
+    /// [`ProcessLimits::file_size`]: the program was ended for it.
     FileSize,
 }
 
-impl Limit {
+impl ProcessLimit {
     /// That it was reached at this height, in words that follow the name of a program.
     pub fn told(self, height: u64) -> String {
         match self {
-            Limit::Tasks => format!("could not start more than {height} processes and threads"),
-            Limit::Memory => format!("used more than {} of memory and was ended", Bytes(height)),
-            Limit::Descriptors => {
+            ProcessLimit::Tasks => {
+                format!("could not start more than {height} processes and threads")
+            }
+            ProcessLimit::Memory => format!(
+                "used more than {} of memory and was ended",
+                ByteSize(height)
+            ),
+            ProcessLimit::Descriptors => {
                 format!("could not open more than {height} files in one process")
             }
-            Limit::FileSize => format!("could not write a file of more than {}", Bytes(height)),
+            ProcessLimit::FileSize => {
+                format!("could not write a file of more than {}", ByteSize(height))
+            }
         }
     }
 }
 
 /// A number of bytes for people: `64 MiB`, in the largest unit that says it exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bytes(pub u64);
+pub struct ByteSize(pub u64);
 
-impl fmt::Display for Bytes {
+impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
         let unit = units

@@ -1,4 +1,4 @@
-//! [`Usage`]: what a tree of processes uses.
+//! [`TreeUsage`]: what a tree of processes uses.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What a tree of processes uses, its keeper left out. Every number is as good as the system tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Usage {
+pub struct TreeUsage {
     /// The processor time that it has used so far, that of processes which have ended included.
     pub cpu: Duration,
     /// The memory that its processes hold, in bytes. What several of them share counts for each.

@@ -10,8 +10,8 @@ mod linux;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub(crate) use linux::{
-    Process, Wake, Watcher, Zygote, is_temporary, poll, probe, seal_descriptors, set_nonblocking,
-    shim, spawn, unchangeable,
+    ProcessTree, Wake, Watcher, Zygote, is_temporary, poll, probe, seal_descriptors,
+    set_nonblocking, shim, spawn, unchangeable,
 };
 
 #[cfg(any(

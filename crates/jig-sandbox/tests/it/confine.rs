@@ -25,7 +25,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use jig_sandbox::{
-    Exit, Layers, Limits, PathRule, PrivateDirectory, Profile, Program, Rights, RuleSource,
+    Exit, Layers, PathRule, PrivateDirectory, ProcessLimits, Profile, Program, Rights, RuleSource,
     SpawnError, SpawnRequest, Status, Tier, assess, minimal_environment, probe, spawn,
 };
 
@@ -136,7 +136,7 @@ fn request(program: &str, args: &[&str], cwd: &Path, profile: Profile) -> SpawnR
     let mut request = SpawnRequest::new(program, cwd);
     request.args = args.iter().map(Into::into).collect();
     request.env = minimal_environment("/home/tool".as_ref());
-    request.limits = Limits::ROOMY;
+    request.limits = ProcessLimits::ROOMY;
     request.profile = Some(Arc::new(profile));
     request
 }

@@ -6,15 +6,15 @@
 use std::ffi::c_long;
 use std::thread;
 
-use jig_sandbox::{Errno, Landlock, Machine, Tier, Trial, assess, probe};
+use jig_sandbox::{Errno, Landlock, Machine, ProbeResult, Tier, assess, probe};
 
 const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
 const UNKNOWN: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
 const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
-const SIGSYS: Trial = Trial::Killed {
+const SIGSYS: ProbeResult = ProbeResult::Killed {
     signal: libc::SIGSYS,
 };
-const EPERM: Trial = Trial::Failed { errno: Errno::PERM };
+const EPERM: ProbeResult = ProbeResult::Failed { errno: Errno::PERM };
 
 /// Answers the call `number` with `action` from now on, on this thread.
 fn filter(number: c_long, action: u32, flags: u64) {
@@ -66,7 +66,7 @@ fn blocked_landlock_is_told_from_missing() {
         assert_eq!(machine.privileges.seccomp_filtered, Some(true));
         assert_eq!(
             machine.seccomp.filters,
-            Trial::Works,
+            ProbeResult::Works,
             "the other probes go on"
         );
         assert_eq!(assess(&machine).tier, Tier::None);
@@ -99,14 +99,14 @@ fn landlock_that_cannot_be_applied_is_no_landlock() {
 #[test]
 fn blocked_namespaces_leave_tier_b() {
     #[track_caller]
-    fn check(action: u32, user: Trial) {
+    fn check(action: u32, user: ProbeResult) {
         let free = probe();
         let machine = probe_under(libc::SYS_unshare, action, 0);
         assert_eq!(machine.namespaces.user, user);
         assert!(
             machine.namespaces.steps()[1..]
                 .iter()
-                .all(|(_, trial)| *trial == Trial::NotTried)
+                .all(|(_, trial)| *trial == ProbeResult::NotTried)
         );
         assert_eq!(machine.landlock, free.landlock, "the other probes go on");
         let assessment = assess(&machine);
@@ -132,12 +132,12 @@ fn each_step_that_fails_is_named() {
         assert_eq!(machine.namespaces.private_mounts, SIGSYS);
         assert_eq!(
             machine.namespaces.user,
-            Trial::Works,
+            ProbeResult::Works,
             "what came before is kept"
         );
-        assert_eq!(machine.namespaces.tmpfs, Trial::NotTried);
+        assert_eq!(machine.namespaces.tmpfs, ProbeResult::NotTried);
     } else {
-        assert_eq!(machine.namespaces.private_mounts, Trial::NotTried);
+        assert_eq!(machine.namespaces.private_mounts, ProbeResult::NotTried);
     }
 }
 
@@ -154,10 +154,10 @@ fn blocked_filters_are_seen() {
 fn a_supervisor_above_takes_the_listener() {
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     let machine = probe_under(libc::SYS_getppid, libc::SECCOMP_RET_ALLOW, flags);
-    assert_eq!(machine.seccomp.filters, Trial::Works);
+    assert_eq!(machine.seccomp.filters, ProbeResult::Works);
     assert_eq!(
         machine.seccomp.listener,
-        Trial::Failed { errno: Errno::BUSY }
+        ProbeResult::Failed { errno: Errno::BUSY }
     );
     let findings = assess(&machine).findings;
     let notify = findings

@@ -25,9 +25,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jig_sandbox::{
-    Containment, Exit, Launch, Layers, Limits, Observation, PathRule, Pool, PrivateDirectory,
-    Profile, Program, Rights, RuleSource, Seen, SeenTarget, SpawnRequest, Tier, assess,
-    minimal_environment, probe, spawn,
+    Containment, Exit, Launch, Layers, Observation, ObservedAccess, ObservedTarget, PathRule, Pool,
+    PrivateDirectory, ProcessLimits, Profile, Program, Rights, RuleSource, SpawnRequest, Tier,
+    assess, minimal_environment, probe, spawn,
 };
 use jig_testkit::until;
 
@@ -156,7 +156,7 @@ fn request(held: Held, workspace: &Workspace, program: &str, args: &[&str]) -> S
         Held::Adopted => request.containment = Containment::WithoutNamespaces,
     }
     if request.profile.is_some() {
-        request.limits = Limits::ROOMY;
+        request.limits = ProcessLimits::ROOMY;
     }
     request
 }
@@ -259,7 +259,7 @@ fn run_inside(held: Held, test: &str, workspace: &Workspace) -> Ran {
 }
 
 /// What was seen of a path.
-fn seen<'a>(observation: &'a Observation, path: &Path) -> Option<&'a Seen> {
-    let target = SeenTarget::Path(path.to_owned());
+fn seen<'a>(observation: &'a Observation, path: &Path) -> Option<&'a ObservedAccess> {
+    let target = ObservedTarget::Path(path.to_owned());
     observation.seen.iter().find(|one| one.target == target)
 }

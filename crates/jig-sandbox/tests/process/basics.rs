@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 
-use jig_sandbox::{Enforcement, Environment, Exit, Limits, Stdio, spawn};
+use jig_sandbox::{Enforcement, Exit, ProcessLimits, ProgramEnvironment, Stdio, spawn};
 
 use super::*;
 
@@ -75,7 +75,7 @@ fn the_environment_is_what_was_given() {
 #[test]
 fn names_are_found_on_the_childs_path() {
     let mut request = request("echo", &["found"]);
-    request.env = Environment::from([("PATH".into(), "/nonexistent:/usr/bin:/bin".into())]);
+    request.env = ProgramEnvironment::from([("PATH".into(), "/nonexistent:/usr/bin:/bin".into())]);
     assert_eq!(run(request).1, "found\n");
 }
 
@@ -280,11 +280,11 @@ fn session_and_signals_are_fresh() {
 #[test]
 fn limits_are_set() {
     let mut request = shell("ulimit -n; ulimit -c; ulimit -f; ulimit -Hn");
-    request.limits = Limits {
+    request.limits = ProcessLimits {
         descriptors: Some(64),
         file_size: Some(512 * 1024),
         core: Some(0),
-        ..Limits::default()
+        ..ProcessLimits::default()
     };
     assert_eq!(run(request).1, "64\n0\n1024\n64\n");
 

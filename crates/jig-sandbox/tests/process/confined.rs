@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jig_sandbox::{
-    Enforcement, Layers, Limit, Limits, PathRule, PrivateContent, PrivateDirectory, PrivateFile,
-    Profile, Rights, RuleSource, Tier,
+    Enforcement, Layers, PathRule, PrivateContent, PrivateDirectory, PrivateFile, ProcessLimit,
+    ProcessLimits, Profile, Rights, RuleSource, Tier,
 };
 
 use super::*;
@@ -67,7 +67,7 @@ impl Workspace {
         let mut request = shell(script);
         request.cwd = self.0.path().to_owned();
         request.env = minimal_environment("/home/tool".as_ref());
-        request.limits = Limits::ROOMY;
+        request.limits = ProcessLimits::ROOMY;
         request.profile = Some(Arc::new(self.profile()));
         request
     }
@@ -363,7 +363,11 @@ sys.stdout.write(s.recv(9).decode())'";
 #[test]
 fn limits_hold_and_are_told() {
     #[track_caller]
-    fn check(script: &str, change: impl FnOnce(&mut Limits), expected: &[Limit]) -> Exit {
+    fn check(
+        script: &str,
+        change: impl FnOnce(&mut ProcessLimits),
+        expected: &[ProcessLimit],
+    ) -> Exit {
         let workspace = Workspace::new();
         let mut request = workspace.shell(script);
         change(&mut request.limits);
@@ -386,7 +390,7 @@ fn limits_hold_and_are_told() {
     let exit = check(
         "exec head -c 100000 /dev/zero > big",
         |limits| limits.file_size = Some(5000),
-        &[Limit::FileSize],
+        &[ProcessLimit::FileSize],
     );
     assert!(matches!(
         exit,
@@ -407,7 +411,7 @@ x = bytearray(40 << 20); time.sleep(300)",
     let exit = check(
         &hoard,
         |limits| limits.memory = Some(200 << 20),
-        &[Limit::Memory],
+        &[ProcessLimit::Memory],
     );
     assert!(matches!(
         exit,
@@ -421,7 +425,7 @@ x = bytearray(40 << 20); time.sleep(300)",
     let exit = check(
         "head -c 14000000 /dev/zero > /tmp/x; head -c 14000000 /dev/zero > ~/x; sleep 300",
         |limits| limits.memory = Some(20 << 20),
-        &[Limit::Memory],
+        &[ProcessLimit::Memory],
     );
     assert!(matches!(
         exit,
@@ -441,7 +445,7 @@ except OSError: time.sleep(0.4)",
     check(
         &open,
         |limits| limits.descriptors = Some(50),
-        &[Limit::Descriptors],
+        &[ProcessLimit::Descriptors],
     );
 
     // The kernel stops it within the limit, or a few hundred above for root.
@@ -455,7 +459,11 @@ try:
 except OSError: time.sleep(0.4); sys.exit(0 if made < 400 else 1)
 sys.exit(2)",
     );
-    let exit = check(&bomb, |limits| limits.tasks = Some(64), &[Limit::Tasks]);
+    let exit = check(
+        &bomb,
+        |limits| limits.tasks = Some(64),
+        &[ProcessLimit::Tasks],
+    );
     assert!(exit.is_success(), "{exit}");
 }
 

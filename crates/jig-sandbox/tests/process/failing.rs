@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::os::unix::fs::PermissionsExt;
 
-use jig_sandbox::{Environment, SpawnError};
+use jig_sandbox::{ProgramEnvironment, SpawnError};
 
 use super::*;
 
@@ -73,7 +73,7 @@ fn each_refusal_has_its_reason() {
     }
 
     let mut unknown = request("no-such-program", &[]);
-    unknown.env = Environment::from([("PATH".into(), "/usr/bin:relative:/bin".into())]);
+    unknown.env = ProgramEnvironment::from([("PATH".into(), "/usr/bin:relative:/bin".into())]);
     assert_eq!(
         refusal(unknown),
         "program `no-such-program` was not found on PATH `/usr/bin:relative:/bin`"
@@ -88,7 +88,7 @@ fn each_refusal_has_its_reason() {
     // A forbidden file on the way does not end the search, but is remembered.
     let mut hidden = request("plain", &[]);
     let path = format!("{}:/bin", directory.path().display());
-    hidden.env = Environment::from([("PATH".into(), path.into())]);
+    hidden.env = ProgramEnvironment::from([("PATH".into(), path.into())]);
     assert_eq!(
         refusal(hidden),
         format!("`{plain}` may not be executed: Permission denied (os error 13)")
@@ -134,7 +134,7 @@ fn arguments_that_are_too_large_are_measured() {
     assert!(exit.is_success());
 
     let mut request = request("/bin/true", &["short", &"x".repeat(most + 1)]);
-    request.env = Environment::from([("NAME".into(), "value".into())]);
+    request.env = ProgramEnvironment::from([("NAME".into(), "value".into())]);
     let error = spawn(request).expect_err("it cannot start");
     let SpawnError::TooLarge { program, sizes } = &error else {
         panic!("{error:?}")

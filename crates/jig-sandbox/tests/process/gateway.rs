@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jig_sandbox::{
-    Enforce, Enforcement, Gateway, GatewaySockets, Layers, Limits, Network, PathRule,
-    PrivateDirectory, Profile, Rights, RuleSource,
+    Enforce, Enforcement, GatewayProfile, GatewaySockets, Layers, Network, PathRule,
+    PrivateDirectory, ProcessLimits, Profile, Rights, RuleSource,
 };
 
 use super::*;
@@ -198,14 +198,14 @@ impl Place {
         request
             .env
             .insert(ATTEMPTS.into(), attempts.join("\n").into());
-        request.limits = Limits::ROOMY;
+        request.limits = ProcessLimits::ROOMY;
         request.profile = Some(Arc::new(self.profile(network)));
         request
     }
 }
 
-fn gateway(ports: &[u16], addresses: &[&str]) -> Gateway {
-    Gateway {
+fn gateway(ports: &[u16], addresses: &[&str]) -> GatewayProfile {
+    GatewayProfile {
         ports: ports.to_vec(),
         explained: Vec::new(),
         addresses: addresses
@@ -273,7 +273,7 @@ fn outcomes(child: &mut Child) -> Vec<String> {
 
 /// Attempts, each with what comes of it.
 #[track_caller]
-fn check(gateway: Gateway, cases: &[(&str, &str)]) {
+fn check(gateway: GatewayProfile, cases: &[(&str, &str)]) {
     let place = Place::new();
     let attempts: Vec<&str> = cases.iter().map(|(attempt, _)| *attempt).collect();
     let request = place.program(Network::Gateway(gateway), &attempts);

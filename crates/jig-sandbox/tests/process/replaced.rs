@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jig_sandbox::{
-    Enforcement, Limits, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile, Rights,
-    RuleSource,
+    Enforcement, PathRule, PrivateContent, PrivateDirectory, PrivateFile, ProcessLimits, Profile,
+    Rights, RuleSource,
 };
 
 use super::*;
@@ -69,7 +69,7 @@ impl Place {
             .collect();
         let mut request = shell(&format!("exec 2>&1; {script}"));
         request.cwd = self.at("etc");
-        request.limits = Limits::ROOMY;
+        request.limits = ProcessLimits::ROOMY;
         request.profile = Some(Arc::new(profile));
         let mut child = spawn(request).expect("it starts");
         let mut output = String::new();

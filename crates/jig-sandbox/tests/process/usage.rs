@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jig_sandbox::{Limit, Usage};
+use jig_sandbox::{ProcessLimit, TreeUsage};
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn every_process_and_thread_counts() {
             until("memory is counted", || some.contains(&child.usage().memory));
             child.kill();
             child.wait().expect("waitable");
-            assert_eq!(child.usage(), Usage::default());
+            assert_eq!(child.usage(), TreeUsage::default());
         }
     }
 }
@@ -80,7 +80,7 @@ fn check(program: &str, script: &str) {
         let child = spawn(request).expect("it starts");
         let exit = child.wait_timeout(Duration::from_secs(30));
         assert!(exit.expect("waitable").is_some(), "{containment:?}");
-        assert_eq!(child.reached(), [Limit::Memory], "{containment:?}");
+        assert_eq!(child.reached(), [ProcessLimit::Memory], "{containment:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Server`]: a connection to the ask socket of an MCP server.
+//! [`AskConnection`]: a connection to the ask socket of an MCP server.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -7,52 +7,52 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use camino::Utf8Path;
 use jig_mcp::ASK_PROTOCOL;
-use jig_project::Environment;
+use jig_project::CommandEnvironment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::Welcome;
-use crate::protocol::{Hello, Lines, Reply, VERSION, send};
-use crate::proxies::{Timed, is_gone};
-use crate::socket_place::Place;
+use super::ServerWelcome;
+use crate::protocol::{LineReader, StationHello, StationReply, VERSION, send};
+use crate::proxies::{TimedConnection, is_gone};
+use crate::socket_place::StationPlace;
 
 /// A connection to an MCP server that runs.
 #[derive(Debug)]
-pub struct Server {
+pub struct AskConnection {
     /// What it says of itself.
-    pub welcome: Welcome,
+    pub welcome: ServerWelcome,
     stream: UnixStream,
 }
 
 /// What came of looking for servers.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundServers {
     /// Those that answered.
-    pub servers: Vec<Server>,
+    pub servers: Vec<AskConnection>,
     /// Those that did not answer, each with the reason.
     pub silent: Vec<String>,
 }
 
 /// What came of a request: what the server says, or why it does not do it.
 #[derive(Debug, Clone)]
-pub enum Told {
+pub enum AskReply {
     /// It was done.
     Ok(Json),
     /// It was not done.
-    Error(Refusal),
+    Error(AskRefusal),
 }
 
 /// A reply, as it comes.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct AskReplyLine {
     #[serde(default)]
     ok: Json,
-    error: Option<Refusal>,
+    error: Option<AskRefusal>,
 }
 
 /// Why a server does not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
+pub struct AskRefusal {
     /// `unknown`, `gone`, `already_answered`, `no_answer`, `not_understood`.
     pub kind: String,
     /// The reason, for a person.
@@ -61,24 +61,24 @@ pub struct Refusal {
 
 /// Connects to the servers of the workspace at `root`, or to all of this user. What killed ones left is
 /// removed.
-pub fn servers(root: Option<&Utf8Path>, env: &Environment) -> anyhow::Result<Found> {
+pub fn servers(root: Option<&Utf8Path>, env: &CommandEnvironment) -> anyhow::Result<FoundServers> {
     some_servers(root, env, |_| true)
 }
 
 /// The same, of those whose process is wanted.
 pub fn some_servers(
     root: Option<&Utf8Path>,
-    env: &Environment,
+    env: &CommandEnvironment,
     is_wanted: impl Fn(u32) -> bool,
-) -> anyhow::Result<Found> {
+) -> anyhow::Result<FoundServers> {
     let deadline = Instant::now() + PATIENCE;
-    let mut found = Found::default();
-    for place in Place::servers(root, env)? {
+    let mut found = FoundServers::default();
+    for place in StationPlace::servers(root, env)? {
         if place.pid().is_some_and(|pid| !is_wanted(pid)) {
             continue;
         }
         let left = deadline.saturating_duration_since(Instant::now());
-        match Server::at(&place, left.max(LEAST_PATIENCE)) {
+        match AskConnection::at(&place, left.max(LEAST_PATIENCE)) {
             Ok(Some(server)) => found.servers.push(server),
             Ok(None) => {}
             Err(error) => {
@@ -89,14 +89,14 @@ pub fn some_servers(
             }
         }
     }
-    let key = |server: &Server| (server.welcome.workspace.clone(), server.welcome.pid);
+    let key = |server: &AskConnection| (server.welcome.workspace.clone(), server.welcome.pid);
     found.servers.sort_by_cached_key(key);
     Ok(found)
 }
 
-impl Server {
+impl AskConnection {
     /// Connects. `None` if nobody is there any more.
-    fn at(place: &Place, patience: Duration) -> anyhow::Result<Option<Self>> {
+    fn at(place: &StationPlace, patience: Duration) -> anyhow::Result<Option<Self>> {
         let Some(stream) = place.connect_at_once()? else {
             return Ok(None);
         };
@@ -107,18 +107,21 @@ impl Server {
         }
     }
 
-    fn greet(place: &Place, stream: UnixStream, patience: Duration) -> anyhow::Result<Self> {
+    fn greet(place: &StationPlace, stream: UnixStream, patience: Duration) -> anyhow::Result<Self> {
         // It is read after the connection was made: a server that listens has written its key.
         let key = place.key()?.to_string();
         let jig = VERSION.to_owned();
-        send(Timed::new(&stream, patience), &Hello { jig, key })?;
-        let mut lines = Lines::new(Timed::new(&stream, patience), LONGEST_LINE);
+        send(
+            TimedConnection::new(&stream, patience),
+            &StationHello { jig, key },
+        )?;
+        let mut lines = LineReader::new(TimedConnection::new(&stream, patience), LONGEST_LINE);
         let welcome: Json = match lines.message()? {
-            Some(Reply::Ok(welcome)) => welcome,
-            Some(Reply::Error(failure)) => return Err(failure.into_error()),
-            Some(Reply::Going) | None => return Err(io::Error::from(GONE).into()),
+            Some(StationReply::Ok(welcome)) => welcome,
+            Some(StationReply::Error(failure)) => return Err(failure.into_error()),
+            Some(StationReply::Going) | None => return Err(io::Error::from(GONE).into()),
         };
-        let welcome: Welcome =
+        let welcome: ServerWelcome =
             serde_json::from_value(welcome).context("its greeting has another form")?;
         if welcome.protocol != ASK_PROTOCOL {
             bail!(
@@ -134,25 +137,25 @@ impl Server {
 
     /// Sends a request, and takes the reply. Not for `watch`: what follows that is read by
     /// [`watch`](Self::watch).
-    pub fn ask(&mut self, request: &Json) -> anyhow::Result<Told> {
+    pub fn ask(&mut self, request: &Json) -> anyhow::Result<AskReply> {
         let pid = self.welcome.pid;
         let failed = || format!("the server with the pid {pid} does not answer");
         send(&self.stream, request).with_context(failed)?;
-        let mut lines = Lines::new(&self.stream, LONGEST_LINE);
-        let line: Option<Line> = lines.message().with_context(failed)?;
+        let mut lines = LineReader::new(&self.stream, LONGEST_LINE);
+        let line: Option<AskReplyLine> = lines.message().with_context(failed)?;
         let line = line.with_context(|| format!("the server with the pid {pid} has ended"))?;
         Ok(match line.error {
-            Some(refusal) => Told::Error(refusal),
-            None => Told::Ok(line.ok),
+            Some(refusal) => AskReply::Error(refusal),
+            None => AskReply::Ok(line.ok),
         })
     }
 
     /// Watches: what comes from now on, and what more requests are written to.
-    pub fn watch(self) -> io::Result<(Lines<UnixStream>, UnixStream)> {
+    pub fn watch(self) -> io::Result<(LineReader<UnixStream>, UnixStream)> {
         let reader = self.stream.try_clone()?;
-        let mut lines = Lines::new(reader, LONGEST_LINE);
+        let mut lines = LineReader::new(reader, LONGEST_LINE);
         send(&self.stream, &serde_json::json!({ "do": "watch" }))?;
-        let reply: Option<Line> = lines.message()?;
+        let reply: Option<AskReplyLine> = lines.message()?;
         if reply.is_none_or(|reply| reply.error.is_some()) {
             return Err(GONE.into());
         }

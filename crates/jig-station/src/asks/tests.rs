@@ -10,10 +10,10 @@ use std::time::Instant;
 use jig_config::{Config, Sources};
 use jig_engine::Engine;
 use jig_files::MemoryFiles;
-use jig_mcp::{Loader, Options, Shared};
+use jig_mcp::{Loader, Options, SharedServer};
 use serde_json::Value as Json;
 
-use super::client::{Told, servers};
+use super::client::{AskReply, servers};
 use super::*;
 
 struct Memory;
@@ -44,15 +44,15 @@ impl Loader for Memory {
 /// A state folder of its own, and a server.
 struct Bench {
     folder: tempfile::TempDir,
-    env: Environment,
-    shared: Arc<Shared>,
+    env: CommandEnvironment,
+    shared: Arc<SharedServer>,
 }
 
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let env = serde_json::from_value(json!({ "XDG_STATE_HOME": folder.path() })).unwrap();
-        let shared = Shared::new(Box::new(Memory), Options::default()).unwrap();
+        let shared = SharedServer::new(Box::new(Memory), Options::default()).unwrap();
         Self {
             folder,
             env,
@@ -60,11 +60,11 @@ impl Bench {
         }
     }
 
-    fn listen(&self, root: &str) -> Listening {
+    fn listen(&self, root: &str) -> AskSocket {
         listen(self.shared.questions(), root.into(), &self.env).unwrap()
     }
 
-    fn found(&self, root: Option<&str>) -> client::Found {
+    fn found(&self, root: Option<&str>) -> client::FoundServers {
         servers(root.map(Utf8Path::new), &self.env).unwrap()
     }
 
@@ -91,9 +91,10 @@ fn servers_are_found_and_gone() {
     assert_eq!(server.welcome.pid, std::process::id());
     assert!(matches!(
         server.ask(&json!({ "do": "list" })).unwrap(),
-        Told::Ok(list) if list["questions"] == json!([])
+        AskReply::Ok(list) if list["questions"] == json!([])
     ));
-    let Told::Error(refusal) = server.ask(&json!({ "do": "show", "id": "q_1" })).unwrap() else {
+    let AskReply::Error(refusal) = server.ask(&json!({ "do": "show", "id": "q_1" })).unwrap()
+    else {
         panic!("there is no such question");
     };
     assert_eq!(refusal.kind, "unknown");
@@ -114,7 +115,10 @@ fn servers_are_found_and_gone() {
 fn without_the_key_nothing_is_told() {
     let bench = Bench::new();
     let _one = bench.listen("/ws");
-    let place = Place::servers(None, &bench.env).unwrap().pop().unwrap();
+    let place = StationPlace::servers(None, &bench.env)
+        .unwrap()
+        .pop()
+        .unwrap();
     let key = place.key().unwrap().to_string();
     let wrong = key.replace(&key[..1], if key.starts_with('0') { "1" } else { "0" });
     let check = |key: &str, expected: &str| {
@@ -122,7 +126,10 @@ fn without_the_key_nothing_is_told() {
         send(&stream, &json!({ "jig": VERSION, "key": key })).unwrap();
         // In one breath with the greeting. Who was turned away may find nobody there any more.
         let _ = send(&stream, &json!({ "do": "list" }));
-        let mut lines = Lines::new(Timed::new(&stream, Duration::from_secs(20)), 1 << 20);
+        let mut lines = LineReader::new(
+            TimedConnection::new(&stream, Duration::from_secs(20)),
+            1 << 20,
+        );
         let answers: Vec<Json> = std::iter::from_fn(|| lines.message::<Json>().ok().flatten())
             .take(2)
             .collect();
@@ -139,7 +146,7 @@ fn without_the_key_nothing_is_told() {
 fn who_does_not_answer_is_not_waited_for() {
     let bench = Bench::new();
     let _good = bench.listen("/ws");
-    let place = Place::make_server("/ws".into(), &bench.env, 900).unwrap();
+    let place = StationPlace::make_server("/ws".into(), &bench.env, 900).unwrap();
     let claim = place.claim(PATIENCE).unwrap().unwrap();
     let (_listener, _) = claim.listen().unwrap();
     let start = Instant::now();

@@ -15,7 +15,7 @@ use crate::socket_place::Claim;
 /// A state folder of its own.
 struct State {
     folder: tempfile::TempDir,
-    env: Environment,
+    env: CommandEnvironment,
 }
 
 impl State {
@@ -45,13 +45,13 @@ impl State {
         Registration::publish(root.into(), &self.env, snapshot).unwrap()
     }
 
-    fn list(&self, root: Option<&str>) -> Found {
+    fn list(&self, root: Option<&str>) -> FoundProxies {
         list(root.map(Utf8Path::new), &self.env).unwrap()
     }
 
     /// A place at which somebody listens who is not one of ours.
-    fn impostor(&self, number: u32) -> (Claim, UnixListener, Key) {
-        let place = Place::make_proxy("/ws".into(), &self.env, number).unwrap();
+    fn impostor(&self, number: u32) -> (Claim, UnixListener, StationKey) {
+        let place = StationPlace::make_proxy("/ws".into(), &self.env, number).unwrap();
         let claim = place.claim(PATIENCE).unwrap().unwrap();
         let (listener, key) = claim.listen().unwrap();
         (claim, listener, key)
@@ -137,13 +137,19 @@ fn every_question_is_answered() {
 fn without_the_key_nothing_is_told() {
     let state = State::new();
     let _one = state.publish("/ws", json!({ "secret": "names of files" }));
-    let place = Place::proxies(None, &state.env).unwrap().pop().unwrap();
+    let place = StationPlace::proxies(None, &state.env)
+        .unwrap()
+        .pop()
+        .unwrap();
     let key = place.key().unwrap().to_string();
     let wrong = key.replace(&key[..1], if key.starts_with('0') { "1" } else { "0" });
     let check = |key: &str, expected: &str| {
         let stream = place.connect_at_once().unwrap().unwrap();
         send(&stream, &json!({ "jig": VERSION, "key": key })).unwrap();
-        let mut lines = Lines::new(Timed::new(&stream, Duration::from_secs(20)), LONGEST_ANSWER);
+        let mut lines = LineReader::new(
+            TimedConnection::new(&stream, Duration::from_secs(20)),
+            LONGEST_ANSWER,
+        );
         let answer: Option<Json> = lines.message().unwrap();
         let answer = answer.unwrap_or_default().to_string();
         assert!(answer.contains(expected), "{answer}");
@@ -159,7 +165,10 @@ fn without_the_key_nothing_is_told() {
     let stream = place.connect_at_once().unwrap().unwrap();
     let endless = "x".repeat(LONGEST_HELLO * 4);
     let _ = (&stream).write_all(endless.as_bytes());
-    let mut lines = Lines::new(Timed::new(&stream, Duration::from_secs(20)), LONGEST_ANSWER);
+    let mut lines = LineReader::new(
+        TimedConnection::new(&stream, Duration::from_secs(20)),
+        LONGEST_ANSWER,
+    );
     match lines.message::<Json>() {
         Ok(Some(answer)) => assert!(answer.to_string().contains("too long"), "{answer}"),
         // What was not read makes the kernel reset the connection.
@@ -269,7 +278,12 @@ fn a_full_queue_is_not_waited_for() {
     let state = State::new();
     let (_claim, listener, _) = state.impostor(902);
     rustix::net::listen(&listener, 0).unwrap();
-    let place = || Place::proxies(None, &state.env).unwrap().pop().unwrap();
+    let place = || {
+        StationPlace::proxies(None, &state.env)
+            .unwrap()
+            .pop()
+            .unwrap()
+    };
     let mut waiting = Vec::new();
     while let Ok(stream) = place().connect_at_once() {
         waiting.push(stream.unwrap());

@@ -1,23 +1,23 @@
-//! [`Slot`]: where an answer is put for whoever asked.
+//! [`ReplySlot`]: where an answer is put for whoever asked.
 
 use std::sync::{Condvar, Mutex};
 
-use jig_proto::fsproxy::Answer;
+use jig_proto::fsproxy::ProxyAnswer;
 
-use super::shared_connection::Outcome;
-use super::{Error, Reply, lock, wait_on};
+use super::shared_connection::RequestOutcome;
+use super::{Error, ProxyReply, lock, wait_on};
 
 /// Where the answer to one request is put.
 #[derive(Debug)]
-pub(super) struct Slot {
-    kind: Kind,
-    cell: Mutex<Cell>,
+pub(super) struct ReplySlot {
+    kind: ProxyRequestKind,
+    cell: Mutex<ReplySlotState>,
     changed: Condvar,
 }
 
 /// What was asked, which says how the answer is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ProxyRequestKind {
     Open,
     Read,
     Write,
@@ -29,7 +29,7 @@ pub(super) enum Kind {
 
 /// Why somebody who slept is awake.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wake {
+pub(super) enum ReplySlotWake {
     /// The answer is there.
     Answered,
     /// Nobody else reads any more.
@@ -37,49 +37,52 @@ pub(super) enum Wake {
 }
 
 #[derive(Debug)]
-enum Cell {
+enum ReplySlotState {
     /// There is no answer, and nobody sleeps.
     Open,
     Asleep,
     /// Whoever slept is to read.
     Appointed,
-    Answered(Result<Reply, Error>),
+    Answered(Result<ProxyReply, Error>),
     /// The answer was taken, or nobody wants it any more.
     Done,
 }
 
-impl Slot {
-    pub(super) fn new(kind: Kind) -> Self {
+impl ReplySlot {
+    pub(super) fn new(kind: ProxyRequestKind) -> Self {
         Self {
             kind,
-            cell: Mutex::new(Cell::Open),
+            cell: Mutex::new(ReplySlotState::Open),
             changed: Condvar::new(),
         }
     }
 
     pub(super) fn is_answered(&self) -> bool {
-        matches!(*lock(&self.cell), Cell::Answered(_) | Cell::Done)
+        matches!(
+            *lock(&self.cell),
+            ReplySlotState::Answered(_) | ReplySlotState::Done
+        )
     }
 
     /// Says that somebody is about to [`sleep`](Self::sleep).
     pub(super) fn lie_down(&self) {
         let mut cell = lock(&self.cell);
-        if matches!(*cell, Cell::Open) {
-            *cell = Cell::Asleep;
+        if matches!(*cell, ReplySlotState::Open) {
+            *cell = ReplySlotState::Asleep;
         }
     }
 
     /// Waits for the answer, or to be appointed.
-    pub(super) fn sleep(&self) -> Wake {
+    pub(super) fn sleep(&self) -> ReplySlotWake {
         let mut cell = lock(&self.cell);
         loop {
             match *cell {
-                Cell::Asleep => cell = wait_on(&self.changed, cell),
-                Cell::Appointed => {
-                    *cell = Cell::Open;
-                    return Wake::Read;
+                ReplySlotState::Asleep => cell = wait_on(&self.changed, cell),
+                ReplySlotState::Appointed => {
+                    *cell = ReplySlotState::Open;
+                    return ReplySlotWake::Read;
                 }
-                _ => return Wake::Answered,
+                _ => return ReplySlotWake::Answered,
             }
         }
     }
@@ -87,68 +90,68 @@ impl Slot {
     /// Makes whoever sleeps here the reader; `false` if nobody does.
     pub(super) fn appoint(&self) -> bool {
         let mut cell = lock(&self.cell);
-        let is_asleep = matches!(*cell, Cell::Asleep);
+        let is_asleep = matches!(*cell, ReplySlotState::Asleep);
         if is_asleep {
-            *cell = Cell::Appointed;
+            *cell = ReplySlotState::Appointed;
             self.changed.notify_one();
         }
         is_asleep
     }
 
     /// Puts the answer in. If nobody wants it any more and it is a handle, gives that back.
-    pub(super) fn answer(&self, outcome: Outcome<'_>) -> Option<u64> {
+    pub(super) fn answer(&self, outcome: RequestOutcome<'_>) -> Option<u64> {
         let reply = match outcome {
             Ok(Ok(answer)) => self.kind.read(&answer),
             Ok(Err(error)) => Err(error.into()),
             Err(broken) => Err(broken.to_error()),
         };
         let mut cell = lock(&self.cell);
-        if matches!(*cell, Cell::Done) {
+        if matches!(*cell, ReplySlotState::Done) {
             return opened(&reply);
         }
-        *cell = Cell::Answered(reply);
+        *cell = ReplySlotState::Answered(reply);
         self.changed.notify_one();
         None
     }
 
     /// Takes the answer, which must be there.
-    pub(super) fn take(&self) -> Result<Reply, Error> {
-        match std::mem::replace(&mut *lock(&self.cell), Cell::Done) {
-            Cell::Answered(reply) => reply,
+    pub(super) fn take(&self) -> Result<ProxyReply, Error> {
+        match std::mem::replace(&mut *lock(&self.cell), ReplySlotState::Done) {
+            ReplySlotState::Answered(reply) => reply,
             _ => Err(Error::nonsense("the answer was taken before")),
         }
     }
 
     /// Says that nobody wants the answer. If it is there and a handle, gives that back.
     pub(super) fn abandon(&self) -> Option<u64> {
-        match std::mem::replace(&mut *lock(&self.cell), Cell::Done) {
-            Cell::Answered(reply) => opened(&reply),
+        match std::mem::replace(&mut *lock(&self.cell), ReplySlotState::Done) {
+            ReplySlotState::Answered(reply) => opened(&reply),
             _ => None,
         }
     }
 }
 
-fn opened(reply: &Result<Reply, Error>) -> Option<u64> {
+fn opened(reply: &Result<ProxyReply, Error>) -> Option<u64> {
     match reply {
-        Ok(Reply::Handle(handle)) => Some(*handle),
+        Ok(ProxyReply::Handle(handle)) => Some(*handle),
         _ => None,
     }
 }
 
-impl Kind {
-    fn read(self, answer: &Answer<'_>) -> Result<Reply, Error> {
+impl ProxyRequestKind {
+    fn read(self, answer: &ProxyAnswer<'_>) -> Result<ProxyReply, Error> {
         let reply = match self {
-            Self::Open => answer.handle().map(Reply::Handle),
+            Self::Open => answer.handle().map(ProxyReply::Handle),
             Self::Read => {
                 let mut bytes = Vec::new();
                 let eof = answer.data_into(&mut bytes);
-                eof.map(|eof| Reply::Data { bytes, eof })
+                eof.map(|eof| ProxyReply::Data { bytes, eof })
             }
-            Self::Write => answer.written().map(Reply::Written),
-            Self::Close => Ok(Reply::Closed),
-            Self::List => answer.value().map(Reply::List),
-            Self::Quota => answer.value().map(Reply::Quota),
-            Self::Llm => answer.value().map(|reply| Reply::Llm(Box::new(reply))),
+            Self::Write => answer.written().map(ProxyReply::Written),
+            Self::Close => Ok(ProxyReply::Closed),
+            Self::List => answer.value().map(ProxyReply::List),
+            Self::Quota => answer.value().map(ProxyReply::Quota),
+            Self::Llm => answer.value().map(|reply| ProxyReply::Llm(Box::new(reply))),
         };
         reply.map_err(Error::nonsense)
     }

@@ -5,34 +5,35 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use jig_proto::fsproxy::{
-    List, ListReply, ListedEntry, LlmCmd, LlmReply, Mode, Op, Open, QuotaReport,
+    ListParams, ListedEntry, LlmCmd, LlmReply, Op, OpenMode, OpenParams, ProxyListReply,
+    QuotaReport,
 };
 use rustix::io::FdFlags;
 
-use super::answer_slot::{Kind, Slot};
-use super::descriptors::Wire;
-use super::file::Access;
-use super::shared_connection::{Link, Target};
-use super::{ConnectError, Error, File, inherited_descriptors};
+use super::answer_slot::{ProxyRequestKind, ReplySlot};
+use super::descriptors::ProxyTransport;
+use super::file::ProxyFileKind;
+use super::shared_connection::{AnswerReceiver, ParentLink};
+use super::{Error, File, ProxyConnectError, inherited_descriptors};
 
 /// A connection to the parent, over which all file work goes.
 ///
 /// It is cheap to clone, and any number of threads can use it at once; each waits for its own answers
-/// only. When the last clone, the last [`File`] and the last [`Pending`] are gone, the connection ends
+/// only. When the last clone, the last [`File`] and the last [`PendingRequest`] are gone, the connection ends
 /// and the parent closes whatever was left open.
 #[derive(Debug, Clone)]
 pub struct Client {
-    connection: Arc<Connection>,
+    connection: Arc<ParentConnection>,
 }
 
 /// Ends the connection when nobody uses it any more. A thread that reads for good holds only the
 /// link, so that it does not keep the connection open.
 #[derive(Debug)]
-struct Connection {
-    link: Arc<Link>,
+struct ParentConnection {
+    link: Arc<ParentLink>,
 }
 
-impl Drop for Connection {
+impl Drop for ParentConnection {
     fn drop(&mut self) {
         self.link.end();
     }
@@ -49,7 +50,7 @@ impl Client {
     ///
     /// If there is no such descriptor, if it was opened by this process itself, if another process uses
     /// it, or if it can't be a connection. It is then left as it is.
-    pub fn inherited() -> Result<Self, ConnectError> {
+    pub fn inherited() -> Result<Self, ProxyConnectError> {
         inherited_descriptors::take().map(Self::over)
     }
 
@@ -66,7 +67,7 @@ impl Client {
             ));
         }
         rustix::io::fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
-        Ok(Self::over(Wire::Socket(socket)))
+        Ok(Self::over(ProxyTransport::Socket(socket)))
     }
 
     /// A client over two descriptors, one to read from and one to write to.
@@ -77,13 +78,13 @@ impl Client {
     pub fn from_pair(input: OwnedFd, output: OwnedFd) -> io::Result<Self> {
         rustix::io::fcntl_setfd(&input, FdFlags::CLOEXEC)?;
         rustix::io::fcntl_setfd(&output, FdFlags::CLOEXEC)?;
-        Ok(Self::over(Wire::pair(input, output)))
+        Ok(Self::over(ProxyTransport::pair(input, output)))
     }
 
-    fn over(wire: Wire) -> Self {
-        let link = Arc::new(Link::new(wire));
+    fn over(wire: ProxyTransport) -> Self {
+        let link = Arc::new(ParentLink::new(wire));
         Self {
-            connection: Arc::new(Connection { link }),
+            connection: Arc::new(ParentConnection { link }),
         }
     }
 
@@ -92,21 +93,21 @@ impl Client {
     /// # Errors
     ///
     /// `E_NOENT` if there is nothing to read, `E_PERM` if a rule says no.
-    pub fn open(&self, path: &str, mode: Mode) -> Result<File, Error> {
-        let opening = Op::Open(Open {
+    pub fn open(&self, path: &str, mode: OpenMode) -> Result<File, Error> {
+        let opening = Op::Open(OpenParams {
             path: path.into(),
             mode,
             is_top_level: None,
         });
         match self.begin(&opening)?.wait()? {
-            Reply::Handle(handle) => Ok(self.file(handle, mode)),
+            ProxyReply::Handle(handle) => Ok(self.file(handle, mode)),
             _ => Err(wrong_reply()),
         }
     }
 
     /// A file that was opened with [`begin`](Self::begin). It is closed when it is dropped.
-    pub fn file(&self, handle: u64, mode: Mode) -> File {
-        File::new(self.clone(), handle, Access::Opened(mode))
+    pub fn file(&self, handle: u64, mode: OpenMode) -> File {
+        File::new(self.clone(), handle, ProxyFileKind::Opened(mode))
     }
 
     /// The whole content of a file.
@@ -115,7 +116,7 @@ impl Client {
     ///
     /// As [`open`](Self::open), and if reading fails.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
-        let mut file = self.open(path, Mode::Read)?.pipelined(WHOLE_FILE_DEPTH);
+        let mut file = self.open(path, OpenMode::Read)?.pipelined(WHOLE_FILE_DEPTH);
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(Error::from_io)?;
         Ok(content)
@@ -127,24 +128,26 @@ impl Client {
     ///
     /// As [`open`](Self::open), and if writing fails; the file may then hold a part of it.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) -> Result<(), Error> {
-        let mut file = self.open(path, Mode::Write)?.pipelined(WHOLE_FILE_DEPTH);
+        let mut file = self
+            .open(path, OpenMode::Write)?
+            .pipelined(WHOLE_FILE_DEPTH);
         file.write_all(content.as_ref()).map_err(Error::from_io)?;
         file.close()
     }
 
     /// Standard input, as the parent has it for this client; reading it is refused if it has none.
     pub fn stdin(&self) -> File {
-        File::new(self.clone(), 0, Access::Stream)
+        File::new(self.clone(), 0, ProxyFileKind::Stream)
     }
 
     /// Standard output, as the parent has it for this client.
     pub fn stdout(&self) -> File {
-        File::new(self.clone(), 1, Access::Stream)
+        File::new(self.clone(), 1, ProxyFileKind::Stream)
     }
 
     /// Standard error, as the parent has it for this client.
     pub fn stderr(&self) -> File {
-        File::new(self.clone(), 2, Access::Stream)
+        File::new(self.clone(), 2, ProxyFileKind::Stream)
     }
 
     /// The entries of a directory that this client may know of, by name: real files, and virtual ones.
@@ -156,12 +159,12 @@ impl Client {
     pub fn list(&self, path: &str) -> Result<Vec<ListedEntry>, Error> {
         let mut all: Vec<ListedEntry> = Vec::new();
         loop {
-            let listing = Op::List(List {
+            let listing = Op::List(ListParams {
                 path: path.into(),
                 after: all.last().map(|last| last.name.as_str().into()),
             });
-            let ListReply { entries, more } = match self.begin(&listing)?.wait()? {
-                Reply::List(reply) => reply,
+            let ProxyListReply { entries, more } = match self.begin(&listing)?.wait()? {
+                ProxyReply::List(reply) => reply,
                 _ => return Err(wrong_reply()),
             };
             let goes_on = more && !entries.is_empty();
@@ -179,7 +182,7 @@ impl Client {
     /// `E_UNSUPPORTED` without a quota, `E_PERM` if this client may not know.
     pub fn quota(&self) -> Result<QuotaReport, Error> {
         match self.begin(&Op::Quota)?.wait()? {
-            Reply::Quota(report) => Ok(report),
+            ProxyReply::Quota(report) => Ok(report),
             _ => Err(wrong_reply()),
         }
     }
@@ -194,7 +197,7 @@ impl Client {
     pub fn llm(&self, command: &LlmCmd) -> Result<LlmReply, Error> {
         let op = Op::LlmCmd(Box::new(command.clone()));
         match self.begin(&op)?.wait()? {
-            Reply::Llm(reply) => Ok(*reply),
+            ProxyReply::Llm(reply) => Ok(*reply),
             _ => Err(wrong_reply()),
         }
     }
@@ -206,17 +209,18 @@ impl Client {
     /// # Errors
     ///
     /// If there is no connection any more, and `E_RANGE` if the request is too large to be sent.
-    pub fn begin(&self, op: &Op<'_>) -> Result<Pending, Error> {
+    pub fn begin(&self, op: &Op<'_>) -> Result<PendingRequest, Error> {
         let pending = self.begin_later(op)?;
         self.link().send()?;
         Ok(pending)
     }
 
     /// As [`begin`](Self::begin), and leaves the sending to the next call of `send`.
-    pub(super) fn begin_later(&self, op: &Op<'_>) -> Result<Pending, Error> {
-        let slot = Arc::new(Slot::new(Kind::from(op)));
-        self.link().put(op, Target::Slot(Arc::clone(&slot)))?;
-        Ok(Pending {
+    pub(super) fn begin_later(&self, op: &Op<'_>) -> Result<PendingRequest, Error> {
+        let slot = Arc::new(ReplySlot::new(ProxyRequestKind::from(op)));
+        self.link()
+            .put(op, AnswerReceiver::Slot(Arc::clone(&slot)))?;
+        Ok(PendingRequest {
             client: self.clone(),
             slot,
         })
@@ -228,10 +232,11 @@ impl Client {
 
     /// Closes a handle without waiting.
     pub(super) fn forget(&self, handle: u64) {
-        self.link().post(&Op::Close { handle }, Target::Nobody);
+        self.link()
+            .post(&Op::Close { handle }, AnswerReceiver::Nobody);
     }
 
-    pub(super) fn link(&self) -> &Arc<Link> {
+    pub(super) fn link(&self) -> &Arc<ParentLink> {
         &self.connection.link
     }
 }
@@ -241,24 +246,24 @@ impl Client {
 /// Dropping it gives the answer up, not the request; a file that it opens is closed again.
 #[derive(Debug)]
 #[must_use = "the request is done all the same, but nobody learns what came of it"]
-pub struct Pending {
+pub struct PendingRequest {
     client: Client,
-    slot: Arc<Slot>,
+    slot: Arc<ReplySlot>,
 }
 
-impl Pending {
+impl PendingRequest {
     /// Waits for the answer.
     ///
     /// # Errors
     ///
     /// What the parent says, and the loss of the connection.
-    pub fn wait(self) -> Result<Reply, Error> {
+    pub fn wait(self) -> Result<ProxyReply, Error> {
         self.client.link().wait(&self.slot);
         self.slot.take()
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingRequest {
     fn drop(&mut self) {
         if let Some(handle) = self.slot.abandon() {
             self.client.forget(handle);
@@ -270,7 +275,7 @@ impl Drop for Pending {
 ///
 /// Exhaustive: it has one form for each operation of the protocol.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reply {
+pub enum ProxyReply {
     /// Of `open`. Whoever has the number closes it, best as a [`Client::file`].
     Handle(u64),
     /// Of `read`.
@@ -285,14 +290,14 @@ pub enum Reply {
     /// Of `close`.
     Closed,
     /// Of `list`.
-    List(ListReply),
+    List(ProxyListReply),
     /// Of `QUOTA`.
     Quota(QuotaReport),
     /// Of `LLMCMD`.
     Llm(Box<LlmReply>),
 }
 
-impl From<&Op<'_>> for Kind {
+impl From<&Op<'_>> for ProxyRequestKind {
     fn from(op: &Op<'_>) -> Self {
         match op {
             Op::Open(_) => Self::Open,

@@ -1,4 +1,4 @@
-//! [`Wire`]: the descriptors of a connection, and how to wait for them.
+//! [`ProxyTransport`]: the descriptors of a connection, and how to wait for them.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,7 +12,7 @@ use super::lock;
 
 /// A connection: one socket, or two ends of pipes.
 #[derive(Debug)]
-pub(super) enum Wire {
+pub(super) enum ProxyTransport {
     Socket(OwnedFd),
     Pair {
         input: OwnedFd,
@@ -23,12 +23,12 @@ pub(super) enum Wire {
 
 /// What a connection is ready for. The end of it counts as both.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ready {
+pub(super) struct TransportReadiness {
     pub(super) to_read: bool,
     pub(super) to_write: bool,
 }
 
-impl Wire {
+impl ProxyTransport {
     /// Two ends of pipes.
     pub(super) fn pair(input: OwnedFd, output: OwnedFd) -> Self {
         Self::Pair {
@@ -78,20 +78,20 @@ impl Wire {
     }
 
     /// Waits until something can be read or written.
-    pub(super) fn wait_for_any(&self) -> io::Result<Ready> {
+    pub(super) fn wait_for_any(&self) -> io::Result<TransportReadiness> {
         match self {
             Self::Socket(socket) => {
                 let mut polled = [PollFd::new(socket, PollFlags::IN | PollFlags::OUT)];
                 wait(&mut polled)?;
                 let happened = polled[0].revents();
-                Ok(Ready {
+                Ok(TransportReadiness {
                     to_read: happened.intersects(!PollFlags::OUT),
                     to_write: happened.intersects(!PollFlags::IN),
                 })
             }
             Self::Pair { input, output } => {
                 let Some(output) = lock(output).clone() else {
-                    return Ok(Ready {
+                    return Ok(TransportReadiness {
                         to_read: true,
                         to_write: true,
                     });
@@ -101,7 +101,7 @@ impl Wire {
                     PollFd::new(&*output, PollFlags::OUT),
                 ];
                 wait(&mut polled)?;
-                Ok(Ready {
+                Ok(TransportReadiness {
                     to_read: !polled[0].revents().is_empty(),
                     to_write: !polled[1].revents().is_empty(),
                 })

@@ -1,8 +1,8 @@
-//! [`Error`]: why something was not done, and [`ConnectError`]: why there is no connection.
+//! [`Error`]: why something was not done, and [`ProxyConnectError`]: why there is no connection.
 
 use std::io;
 
-use jig_proto::fsproxy::{Code, ProxyError};
+use jig_proto::fsproxy::{ProxyError, ProxyErrorCode};
 
 /// Why a request was not done.
 ///
@@ -22,7 +22,7 @@ pub enum Error {
 
 impl Error {
     /// What the parent said; `None` if the connection failed.
-    pub fn code(&self) -> Option<Code> {
+    pub fn code(&self) -> Option<ProxyErrorCode> {
         match self {
             Self::Proxy(error) => Some(error.code),
             Self::Connection(_) => None,
@@ -54,22 +54,22 @@ impl From<Error> for io::Error {
     }
 }
 
-fn kind(code: Code) -> io::ErrorKind {
+fn kind(code: ProxyErrorCode) -> io::ErrorKind {
     match code {
-        Code::Arg => io::ErrorKind::InvalidInput,
-        Code::NoEnt => io::ErrorKind::NotFound,
-        Code::Perm => io::ErrorKind::PermissionDenied,
-        Code::Io => io::ErrorKind::Other,
-        Code::Closed => io::ErrorKind::NotConnected,
-        Code::Unsupported => io::ErrorKind::Unsupported,
-        Code::Range => io::ErrorKind::QuotaExceeded,
+        ProxyErrorCode::Arg => io::ErrorKind::InvalidInput,
+        ProxyErrorCode::NoEnt => io::ErrorKind::NotFound,
+        ProxyErrorCode::Perm => io::ErrorKind::PermissionDenied,
+        ProxyErrorCode::Io => io::ErrorKind::Other,
+        ProxyErrorCode::Closed => io::ErrorKind::NotConnected,
+        ProxyErrorCode::Unsupported => io::ErrorKind::Unsupported,
+        ProxyErrorCode::Range => io::ErrorKind::QuotaExceeded,
     }
 }
 
 /// Why this process has no connection to a parent that serves files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ConnectError {
+pub enum ProxyConnectError {
     /// Nothing was inherited: the process was not started by a proxy.
     #[error("descriptor {0} was not inherited: this process was not started with a proxy")]
     NotInherited(i32),

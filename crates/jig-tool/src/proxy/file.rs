@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::io;
 
-use jig_proto::fsproxy::{Data, FIRST_HANDLE, MAX_READ, Mode, Op, Read, Write};
+use jig_proto::fsproxy::{Data, FIRST_HANDLE, MAX_READ, Op, OpenMode, ReadParams, WriteParams};
 
 use super::client::wrong_reply;
-use super::{Client, Error, Pending, Reply};
+use super::{Client, Error, PendingRequest, ProxyReply};
 
-/// An open file of the parent, to be used as any [`io::Read`] and [`io::Write`].
+/// An open file of the parent, to be used as any [`io::ReadParams`] and [`io::WriteParams`].
 ///
 /// It has one position, as a descriptor has. Dropping it closes it without waiting, but for what is
 /// written behind; [`close`](Self::close) says whether that went well. The standard streams are never closed.
@@ -16,32 +16,32 @@ use super::{Client, Error, Pending, Reply};
 pub struct File {
     client: Client,
     handle: u64,
-    access: Access,
+    access: ProxyFileKind,
     /// How many requests are under way at once; 1 means that each is waited for.
     depth: usize,
     /// Reads ahead, oldest first.
-    reads: VecDeque<Pending>,
+    reads: VecDeque<PendingRequest>,
     /// What was read and not taken, from `taken` on.
     unread: Vec<u8>,
     taken: usize,
     /// Whether the last answer said that the file has ended: nothing is read ahead then.
     at_end: bool,
     /// Writes behind, oldest first, with their lengths.
-    writes: VecDeque<(usize, Pending)>,
+    writes: VecDeque<(usize, PendingRequest)>,
     /// What went wrong with a write whose caller has gone on.
     failed: Option<Error>,
 }
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    Opened(Mode),
+pub(super) enum ProxyFileKind {
+    Opened(OpenMode),
     /// One of the standard streams.
     Stream,
 }
 
 impl File {
-    pub(super) fn new(client: Client, handle: u64, access: Access) -> Self {
+    pub(super) fn new(client: Client, handle: u64, access: ProxyFileKind) -> Self {
         Self {
             client,
             handle,
@@ -86,7 +86,7 @@ impl File {
         }
         let handle = self.handle;
         // Whatever happens now, `drop` has nothing to close.
-        self.access = Access::Stream;
+        self.access = ProxyFileKind::Stream;
         let closed = match self.client.begin(&Op::Close { handle })?.wait() {
             Ok(_) => Ok(()),
             Err(error) => Err(error),
@@ -95,11 +95,11 @@ impl File {
     }
 
     fn is_stream(&self) -> bool {
-        self.access == Access::Stream || self.handle < FIRST_HANDLE
+        self.access == ProxyFileKind::Stream || self.handle < FIRST_HANDLE
     }
 
-    fn begin_read(&self, max: usize) -> Result<Pending, Error> {
-        self.client.begin_later(&Op::Read(Read {
+    fn begin_read(&self, max: usize) -> Result<PendingRequest, Error> {
+        self.client.begin_later(&Op::Read(ReadParams {
             handle: self.handle,
             max: max as u64,
         }))
@@ -154,8 +154,8 @@ impl File {
                 return;
             };
             let written = match pending.wait() {
-                Ok(Reply::Written(count)) if count == length as u64 => Ok(()),
-                Ok(Reply::Written(_)) => Err(Error::nonsense("not everything was written")),
+                Ok(ProxyReply::Written(count)) if count == length as u64 => Ok(()),
+                Ok(ProxyReply::Written(_)) => Err(Error::nonsense("not everything was written")),
                 Ok(_) => Err(wrong_reply()),
                 Err(error) => Err(error),
             };
@@ -173,7 +173,7 @@ impl File {
                 return Err(error);
             }
         }
-        let pending = self.client.begin(&Op::Write(Write {
+        let pending = self.client.begin(&Op::Write(WriteParams {
             handle: self.handle,
             data: Data::encode(some),
             last: false,
@@ -183,7 +183,7 @@ impl File {
             return Ok(some.len());
         }
         match pending.wait()? {
-            Reply::Written(count) => usize::try_from(count)
+            ProxyReply::Written(count) => usize::try_from(count)
                 .ok()
                 .filter(|count| *count <= some.len())
                 .ok_or_else(|| Error::nonsense("more was written than there was")),
@@ -197,7 +197,7 @@ impl io::Read for File {
         if buffer.is_empty() {
             return Ok(0);
         }
-        let is_shared = self.access == Access::Opened(Mode::ReadWrite);
+        let is_shared = self.access == ProxyFileKind::Opened(OpenMode::ReadWrite);
         if self.depth == 1 || is_shared {
             return Ok(self.read_now(buffer)?);
         }
@@ -240,13 +240,13 @@ impl Drop for File {
     }
 }
 
-fn content(pending: Pending) -> Result<(Vec<u8>, bool), Error> {
+fn content(pending: PendingRequest) -> Result<(Vec<u8>, bool), Error> {
     match pending.wait()? {
         // To a reader, nothing means the end.
-        Reply::Data { bytes, eof: false } if bytes.is_empty() => {
+        ProxyReply::Data { bytes, eof: false } if bytes.is_empty() => {
             Err(Error::nonsense("nothing was read, and it was not the end"))
         }
-        Reply::Data { bytes, eof } => Ok((bytes, eof)),
+        ProxyReply::Data { bytes, eof } => Ok((bytes, eof)),
         _ => Err(wrong_reply()),
     }
 }

@@ -9,31 +9,34 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::net::SocketType;
 
-use super::ConnectError;
-use super::descriptors::Wire;
+use super::ProxyConnectError;
+use super::descriptors::ProxyTransport;
 
 /// Takes over the connection that the parent left for this process; a second time, there is none.
-pub(super) fn take() -> Result<Wire, ConnectError> {
+pub(super) fn take() -> Result<ProxyTransport, ProxyConnectError> {
     let named = match std::env::var(DESCRIPTOR_VARIABLE) {
-        Ok(text) => Named::parse(&text).ok_or(ConnectError::Variable(text))?,
-        Err(std::env::VarError::NotPresent) => Named::Socket(DESCRIPTOR),
+        Ok(text) => InheritedDescriptors::parse(&text).ok_or(ProxyConnectError::Variable(text))?,
+        Err(std::env::VarError::NotPresent) => InheritedDescriptors::Socket(DESCRIPTOR),
         Err(std::env::VarError::NotUnicode(text)) => {
-            return Err(ConnectError::Variable(text.to_string_lossy().into_owned()));
+            return Err(ProxyConnectError::Variable(
+                text.to_string_lossy().into_owned(),
+            ));
         }
     };
     if TAKEN.swap(true, Ordering::AcqRel) {
-        return Err(ConnectError::AlreadyTaken);
+        return Err(ProxyConnectError::AlreadyTaken);
     }
     let taken = match named {
-        Named::Socket(number) => {
-            adopt(number, is_stream).map(|socket| Wire::Socket(ManuallyDrop::into_inner(socket)))
-        }
+        InheritedDescriptors::Socket(number) => adopt(number, is_stream)
+            .map(|socket| ProxyTransport::Socket(ManuallyDrop::into_inner(socket))),
         // The first is left open if there is something wrong with the second.
-        Named::Pair(input, output) => adopt(input, is_stream_or_pipe).and_then(|input| {
-            let output = adopt(output, is_stream_or_pipe)?;
-            let owned = ManuallyDrop::into_inner;
-            Ok(Wire::pair(owned(input), owned(output)))
-        }),
+        InheritedDescriptors::Pair(input, output) => {
+            adopt(input, is_stream_or_pipe).and_then(|input| {
+                let output = adopt(output, is_stream_or_pipe)?;
+                let owned = ManuallyDrop::into_inner;
+                Ok(ProxyTransport::pair(owned(input), owned(output)))
+            })
+        }
     };
     if taken.is_err() {
         TAKEN.store(false, Ordering::Release);
@@ -43,12 +46,12 @@ pub(super) fn take() -> Result<Wire, ConnectError> {
 
 /// What the variable names.
 #[derive(Debug, PartialEq, Eq)]
-enum Named {
+enum InheritedDescriptors {
     Socket(RawFd),
     Pair(RawFd, RawFd),
 }
 
-impl Named {
+impl InheritedDescriptors {
     fn parse(text: &str) -> Option<Self> {
         match text.split_once(',') {
             None => number(text).map(Self::Socket),
@@ -75,29 +78,29 @@ fn number(text: &str) -> Option<RawFd> {
 fn adopt(
     number: RawFd,
     is_right: impl FnOnce(&OwnedFd) -> bool,
-) -> Result<ManuallyDrop<OwnedFd>, ConnectError> {
+) -> Result<ManuallyDrop<OwnedFd>, ProxyConnectError> {
     let descriptor = borrow(number);
     match rustix::io::fcntl_getfd(&*descriptor) {
-        Err(Errno::BADF) => return Err(ConnectError::NotInherited(number)),
-        Err(error) => return Err(ConnectError::Io(error.into())),
+        Err(Errno::BADF) => return Err(ProxyConnectError::NotInherited(number)),
+        Err(error) => return Err(ProxyConnectError::Io(error.into())),
         Ok(flags) if flags.contains(FdFlags::CLOEXEC) => {
-            return Err(ConnectError::NotInherited(number));
+            return Err(ProxyConnectError::NotInherited(number));
         }
         Ok(_) => {}
     }
     if !is_right(&descriptor) {
-        return Err(ConnectError::NotAConnection(number));
+        return Err(ProxyConnectError::NotAConnection(number));
     }
     // Processes that inherited the same socket, say from a shell, would read each other's answers. The
     // lock belongs to this process and goes with it. What can't be locked, such as a pipe, is not shared
     // like that; and without the lock all works as long as nobody shares.
     let lock = FlockOperation::NonBlockingLockExclusive;
     if let Err(Errno::AGAIN | Errno::ACCESS) = rustix::fs::fcntl_lock(&*descriptor, lock) {
-        return Err(ConnectError::InUse(number));
+        return Err(ProxyConnectError::InUse(number));
     }
     // At once: a child that had it could speak as this process, and its end would never be seen.
     rustix::io::fcntl_setfd(&*descriptor, FdFlags::CLOEXEC)
-        .map_err(|error| ConnectError::Io(error.into()))?;
+        .map_err(|error| ProxyConnectError::Io(error.into()))?;
     keep_copies_from_children(&descriptor)?;
     Ok(descriptor)
 }
@@ -120,8 +123,8 @@ fn borrow(number: RawFd) -> ManuallyDrop<OwnedFd> {
 
 /// Keeps every other number of the same socket or pipe from children: a shell may have made copies
 /// (`exec 5<&3`), and a child that inherits one could speak as this process.
-fn keep_copies_from_children(descriptor: &OwnedFd) -> Result<(), ConnectError> {
-    let failed = |error: Errno| ConnectError::Io(error.into());
+fn keep_copies_from_children(descriptor: &OwnedFd) -> Result<(), ProxyConnectError> {
+    let failed = |error: Errno| ProxyConnectError::Io(error.into());
     let own = rustix::fs::fstat(descriptor).map_err(failed)?;
     for number in open_numbers() {
         let other = borrow(number);

@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::SystemTime;
 
-use jig_proto::fsproxy::Mode;
+use jig_proto::fsproxy::OpenMode;
 use serde::Serialize;
 
 use super::{Client, lock};
-use child::Connection;
-pub use spawn::Child;
+use child::ChildConnection;
+pub use spawn::RelayChild;
 
 /// Serves the children of this process as its own parent serves it, and passes on upward what they
 /// ask for.
@@ -38,13 +38,13 @@ pub use spawn::Child;
 /// It is cheap to clone. Children are served until they end, also after the last clone is gone.
 #[derive(Debug, Clone)]
 pub struct Relay {
-    core: Arc<Core>,
+    core: Arc<RelayCore>,
 }
 
 #[derive(Debug)]
-struct Core {
+struct RelayCore {
     upstream: Client,
-    children: Mutex<BTreeMap<u64, Arc<Connection>>>,
+    children: Mutex<BTreeMap<u64, Arc<ChildConnection>>>,
     last_id: AtomicU64,
 }
 
@@ -54,11 +54,11 @@ struct Core {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChildOptions {
     /// What the child reads from handle 0.
-    pub stdin: Stream,
+    pub stdin: ChildStream,
     /// Where that goes what the child writes to handle 1.
-    pub stdout: Stream,
+    pub stdout: ChildStream,
     /// Where that goes what the child writes to handle 2.
-    pub stderr: Stream,
+    pub stderr: ChildStream,
     /// Whether the child may ask a language model and see the quota, as far as this process may.
     pub llm: bool,
 }
@@ -66,9 +66,9 @@ pub struct ChildOptions {
 impl ChildOptions {
     /// The standard streams are those of this process; no language model.
     pub const INHERIT: Self = Self {
-        stdin: Stream::Inherit,
-        stdout: Stream::Inherit,
-        stderr: Stream::Inherit,
+        stdin: ChildStream::Inherit,
+        stdout: ChildStream::Inherit,
+        stderr: ChildStream::Inherit,
         llm: false,
     };
 }
@@ -77,7 +77,7 @@ impl ChildOptions {
 ///
 /// Exhaustive: there is nothing else that a process in the middle could give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Stream {
+pub enum ChildStream {
     /// The stream of the same number of this process, read and written without a buffer.
     Inherit,
     /// Nothing to be read; what is written is gone.
@@ -92,7 +92,7 @@ pub enum Stream {
 
 /// A child of a relay, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ClientRow {
+pub struct RelayClientRow {
     /// Its name in this relay, such as `c1`.
     pub id: String,
     /// The connection as the operating system names it, such as `socket:[4711]`.
@@ -108,7 +108,7 @@ pub struct ClientRow {
 
 /// An open file of a relay's child, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FileRow {
+pub struct RelayFileRow {
     /// The handle, which is the same here and upstream.
     pub fileno: u64,
     /// The path as the child wrote it.
@@ -131,7 +131,7 @@ impl Relay {
     /// If there can be no thread.
     pub fn new(upstream: Client) -> io::Result<Self> {
         let link = Arc::clone(upstream.link());
-        let core = Arc::new(Core {
+        let core = Arc::new(RelayCore {
             upstream,
             children: Mutex::default(),
             last_id: AtomicU64::new(0),
@@ -158,10 +158,10 @@ impl Relay {
     /// # Errors
     ///
     /// If there can be no socket or no thread.
-    pub fn attach(&self, options: ChildOptions) -> io::Result<(Attached, OwnedFd)> {
+    pub fn attach(&self, options: ChildOptions) -> io::Result<(AttachedChild, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;
         let number = self.core.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let connection = Arc::new(Connection::new(
+        let connection = Arc::new(ChildConnection::new(
             number,
             ours.into(),
             options,
@@ -182,7 +182,7 @@ impl Relay {
             connection.end();
             return Err(error);
         }
-        Ok((Attached { connection }, theirs.into()))
+        Ok((AttachedChild { connection }, theirs.into()))
     }
 
     /// Starts a program that finds its connection on descriptor 3, and serves it until it exits.
@@ -194,18 +194,18 @@ impl Relay {
     /// # Errors
     ///
     /// If it can't be started.
-    pub fn spawn(&self, command: Command, options: ChildOptions) -> io::Result<Child> {
+    pub fn spawn(&self, command: Command, options: ChildOptions) -> io::Result<RelayChild> {
         spawn::spawn(self, command, options)
     }
 
     /// The children that are served now.
-    pub fn clients(&self) -> Vec<ClientRow> {
+    pub fn clients(&self) -> Vec<RelayClientRow> {
         let children = lock(&self.core.children);
         children.values().map(|child| child.row()).collect()
     }
 
     /// The files that children have open now.
-    pub fn files(&self) -> Vec<FileRow> {
+    pub fn files(&self) -> Vec<RelayFileRow> {
         let children = lock(&self.core.children);
         children.values().flat_map(|child| child.files()).collect()
     }
@@ -216,7 +216,7 @@ impl Relay {
     }
 }
 
-impl Core {
+impl RelayCore {
     fn end_all(&self) {
         let children = std::mem::take(&mut *lock(&self.children));
         for child in children.into_values() {
@@ -227,11 +227,11 @@ impl Core {
 
 /// A child that is served. Dropping this changes nothing for it.
 #[derive(Debug, Clone)]
-pub struct Attached {
-    connection: Arc<Connection>,
+pub struct AttachedChild {
+    connection: Arc<ChildConnection>,
 }
 
-impl Attached {
+impl AttachedChild {
     /// Its name in this relay, such as `c1`.
     pub fn id(&self) -> String {
         self.connection.id()
@@ -250,8 +250,8 @@ impl Attached {
 
 /// What a relay remembers about an open file of a child.
 #[derive(Debug, Clone)]
-struct OpenFile {
+struct RelayedFile {
     name: String,
-    mode: Mode,
+    mode: OpenMode,
     opened_at: SystemTime,
 }

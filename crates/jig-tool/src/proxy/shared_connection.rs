@@ -1,4 +1,4 @@
-//! [`Link`]: the requests of many threads over one connection.
+//! [`ParentLink`]: the requests of many threads over one connection.
 //!
 //! There is no thread that only reads. Whoever waits for an answer reads, for itself and for all who
 //! wait with it, until its own answer has come, and passes the role on; so a request that is alone
@@ -13,20 +13,20 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use jig_proto::fsproxy::{self, Answer, FrameBuffer, MAX_FRAME, Op, ProxyError};
+use jig_proto::fsproxy::{self, FrameBuffer, MAX_FRAME, Op, ProxyAnswer, ProxyError};
 
-use super::answer_slot::{Slot, Wake};
-use super::descriptors::Wire;
+use super::answer_slot::{ReplySlot, ReplySlotWake};
+use super::descriptors::ProxyTransport;
 use super::{Error, lock};
 
 /// A connection, and who waits for what over it.
 #[derive(Debug)]
-pub(super) struct Link {
-    wire: Wire,
+pub(super) struct ParentLink {
+    wire: ProxyTransport,
     /// The process that asks, which is a part of every id: the connection may have been that of another
     /// process before, which has not read its last answers.
     process: u32,
-    state: Mutex<State>,
+    state: Mutex<LinkState>,
     /// Locked by whoever has the role of the reader.
     input: Mutex<FrameBuffer>,
     /// How many wait in their slot, for an answer or for the role.
@@ -38,27 +38,27 @@ pub(super) struct Link {
 }
 
 #[derive(Debug)]
-struct State {
+struct LinkState {
     process: u32,
     /// Frames that were not sent yet; of the first, the beginning may be.
     outbox: Vec<u8>,
     /// How much of the outbox was sent.
     sent: usize,
     /// The requests without an answer, oldest first.
-    pending: VecDeque<Entry>,
+    pending: VecDeque<LinkRequest>,
     last_id: u64,
     id_text: String,
     /// Whether somebody reads.
     has_reader: bool,
     /// Whether a thread reads for good, or is about to.
-    keeper: Keeper,
+    keeper: ReaderThreadState,
     /// Why nothing can be sent any more.
     closed: Option<Broken>,
     at_end: AtEnd,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keeper {
+enum ReaderThreadState {
     None,
     /// It gets the role next.
     Waits,
@@ -66,40 +66,40 @@ enum Keeper {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct LinkRequest {
     id: u64,
-    target: Target,
+    target: AnswerReceiver,
 }
 
 /// Who gets an answer.
 #[derive(Debug)]
-pub(super) enum Target {
+pub(super) enum AnswerReceiver {
     /// Somebody who may wait for it.
-    Slot(Arc<Slot>),
+    Slot(Arc<ReplySlot>),
     /// A function, called by whoever reads; it must not block.
-    Call(Call),
+    Call(ReplyCallback),
     /// Nobody.
     Nobody,
 }
 
 /// What came of a request: its answer, or the loss of the connection.
-pub(super) type Outcome<'a> = Result<Result<Answer<'a>, ProxyError>, &'a Broken>;
+pub(super) type RequestOutcome<'a> = Result<Result<ProxyAnswer<'a>, ProxyError>, &'a Broken>;
 
-type Callback = dyn FnOnce(Outcome<'_>) -> Option<Arc<dyn Flush>> + Send;
+type Callback = dyn FnOnce(RequestOutcome<'_>) -> Option<Arc<dyn Flush>> + Send;
 
 /// A function that gets an answer.
-pub(super) struct Call(Box<Callback>);
+pub(super) struct ReplyCallback(Box<Callback>);
 
-impl Call {
+impl ReplyCallback {
     /// What it gives is flushed after all answers that came with this one.
     pub(super) fn new(
-        callback: impl FnOnce(Outcome<'_>) -> Option<Arc<dyn Flush>> + Send + 'static,
+        callback: impl FnOnce(RequestOutcome<'_>) -> Option<Arc<dyn Flush>> + Send + 'static,
     ) -> Self {
         Self(Box::new(callback))
     }
 }
 
-impl std::fmt::Debug for Call {
+impl std::fmt::Debug for ReplyCallback {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Call")
     }
@@ -142,13 +142,13 @@ impl From<io::Error> for Broken {
     }
 }
 
-impl Link {
-    pub(super) fn new(wire: Wire) -> Self {
+impl ParentLink {
+    pub(super) fn new(wire: ProxyTransport) -> Self {
         let process = std::process::id();
         Self {
             wire,
             process,
-            state: Mutex::new(State {
+            state: Mutex::new(LinkState {
                 process,
                 outbox: Vec::new(),
                 sent: 0,
@@ -156,7 +156,7 @@ impl Link {
                 last_id: 0,
                 id_text: String::new(),
                 has_reader: false,
-                keeper: Keeper::None,
+                keeper: ReaderThreadState::None,
                 closed: None,
                 at_end: AtEnd::default(),
             }),
@@ -170,7 +170,7 @@ impl Link {
     /// Puts a request behind the others; [`send`](Self::send) sends it.
     ///
     /// Waits while too many are under way.
-    pub(super) fn put(&self, op: &Op<'_>, target: Target) -> Result<(), Error> {
+    pub(super) fn put(&self, op: &Op<'_>, target: AnswerReceiver) -> Result<(), Error> {
         let mut state = lock(&self.state);
         while state.closed.is_none() && state.pending.len() >= MAX_PENDING {
             state = self.wait_for_room(state);
@@ -200,7 +200,7 @@ impl Link {
     /// Puts and sends a request whose answer nobody waits for, without ever waiting.
     ///
     /// What can't be sent at once is sent with the next request, or by whoever reads.
-    pub(super) fn post(&self, op: &Op<'_>, target: Target) {
+    pub(super) fn post(&self, op: &Op<'_>, target: AnswerReceiver) {
         let mut state = lock(&self.state);
         // Over a connection that has ended there is nothing left to do for it.
         if state.put(op, target).is_ok() {
@@ -209,7 +209,7 @@ impl Link {
     }
 
     /// Waits for the answer in `slot`, and reads meanwhile if nobody else does.
-    pub(super) fn wait(&self, slot: &Slot) {
+    pub(super) fn wait(&self, slot: &ReplySlot) {
         {
             let mut state = lock(&self.state);
             if slot.is_answered() {
@@ -226,7 +226,7 @@ impl Link {
         }
         let wake = slot.sleep();
         self.asleep.fetch_sub(1, Ordering::AcqRel);
-        if wake == Wake::Read {
+        if wake == ReplySlotWake::Read {
             self.read_until(|| slot.is_answered());
         }
     }
@@ -236,16 +236,16 @@ impl Link {
     pub(super) fn keep_reading(&self) {
         {
             let mut state = lock(&self.state);
-            if state.keeper != Keeper::None {
+            if state.keeper != ReaderThreadState::None {
                 return;
             }
             if state.has_reader {
-                state.keeper = Keeper::Waits;
-                while state.keeper == Keeper::Waits {
+                state.keeper = ReaderThreadState::Waits;
+                while state.keeper == ReaderThreadState::Waits {
                     state = super::wait_on(&self.appointed, state);
                 }
             } else {
-                state.keeper = Keeper::Reads;
+                state.keeper = ReaderThreadState::Reads;
                 state.has_reader = true;
             }
         }
@@ -294,15 +294,15 @@ impl Link {
     }
 
     /// Gives the role to somebody who waits; `false` if there is nobody, and it is free.
-    fn pass_on(&self, state: &mut State) -> bool {
-        if state.keeper == Keeper::Waits {
-            state.keeper = Keeper::Reads;
+    fn pass_on(&self, state: &mut LinkState) -> bool {
+        if state.keeper == ReaderThreadState::Waits {
+            state.keeper = ReaderThreadState::Reads;
             self.appointed.notify_one();
             return true;
         }
         if self.asleep.load(Ordering::Acquire) > 0 {
             for entry in &state.pending {
-                if let Target::Slot(slot) = &entry.target
+                if let AnswerReceiver::Slot(slot) = &entry.target
                     && slot.appoint()
                 {
                     return true;
@@ -382,7 +382,7 @@ impl Link {
     /// such request.
     ///
     /// Answers come in the order of the requests, but nothing relies on it.
-    fn take_entry(&self, id: &str) -> Option<Option<Entry>> {
+    fn take_entry(&self, id: &str) -> Option<Option<LinkRequest>> {
         let (process, number) = id.split_once('.')?;
         let process = u32::from_str_radix(process, 16).ok()?;
         let number: u64 = number.parse().ok()?;
@@ -398,14 +398,14 @@ impl Link {
         Some(entry)
     }
 
-    fn give(&self, target: Target, outcome: Outcome<'_>) -> Option<Arc<dyn Flush>> {
+    fn give(&self, target: AnswerReceiver, outcome: RequestOutcome<'_>) -> Option<Arc<dyn Flush>> {
         match target {
-            Target::Nobody => None,
-            Target::Call(Call(callback)) => callback(outcome),
-            Target::Slot(slot) => {
+            AnswerReceiver::Nobody => None,
+            AnswerReceiver::Call(ReplyCallback(callback)) => callback(outcome),
+            AnswerReceiver::Slot(slot) => {
                 // An open whose asker has gone: nobody else knows of the handle.
                 if let Some(handle) = slot.answer(outcome) {
-                    self.post(&Op::Close { handle }, Target::Nobody);
+                    self.post(&Op::Close { handle }, AnswerReceiver::Nobody);
                 }
                 None
             }
@@ -430,7 +430,10 @@ impl Link {
         }
     }
 
-    fn wait_for_room<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait_for_room<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, LinkState>,
+    ) -> MutexGuard<'a, LinkState> {
         // Those that wait in the outbox would never be answered.
         drop(state.flush(&self.wire));
         if state.has_reader {
@@ -443,8 +446,8 @@ impl Link {
     }
 }
 
-impl State {
-    fn put(&mut self, op: &Op<'_>, target: Target) -> Result<(), Error> {
+impl LinkState {
+    fn put(&mut self, op: &Op<'_>, target: AnswerReceiver) -> Result<(), Error> {
         if let Some(broken) = &self.closed {
             return Err(broken.to_error());
         }
@@ -461,14 +464,14 @@ impl State {
             return Err(ProxyError::range(why).into());
         }
         self.last_id = id;
-        self.pending.push_back(Entry { id, target });
+        self.pending.push_back(LinkRequest { id, target });
         Ok(())
     }
 
     /// Sends what goes without waiting; `true` if that was all.
     ///
     /// After an error nothing is sent any more, and what the parent has answered is still read.
-    fn flush(&mut self, wire: &Wire) -> Result<bool, Error> {
+    fn flush(&mut self, wire: &ProxyTransport) -> Result<bool, Error> {
         while self.sent < self.outbox.len() {
             match wire.write_now(&self.outbox[self.sent..]) {
                 Ok(0) => return Ok(false),

@@ -10,7 +10,7 @@ use rustix::net::{
 };
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
 
-use super::opened::File;
+use super::opened::StdFile;
 
 /// The socket over which the host passes open files.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Descriptors {
     }
 
     /// The next file. It must be there already: nobody is waited for.
-    pub(super) fn receive(&mut self) -> io::Result<File> {
+    pub(super) fn receive(&mut self) -> io::Result<StdFile> {
         let mut byte = [0];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -55,7 +55,7 @@ impl Descriptors {
             _ => None,
         });
         let missing = || io::Error::new(io::ErrorKind::UnexpectedEof, "the host passed no file");
-        file.map(File::from).ok_or_else(missing)
+        file.map(StdFile::from).ok_or_else(missing)
     }
 }
 

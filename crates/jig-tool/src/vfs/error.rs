@@ -31,7 +31,7 @@ pub struct HostError {
     /// Whether the same request may succeed later, with nothing changed by the tool.
     pub retryable: bool,
     /// What was wanted, of a denial.
-    pub refused: Option<Box<Refused>>,
+    pub refused: Option<Box<RefusedOperation>>,
     /// Boxed once more, since every answer of the host has room for an error.
     source: Option<Box<Box<dyn Error + Send + Sync>>>,
 }
@@ -39,7 +39,7 @@ pub struct HostError {
 /// What was wanted and refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Refused {
+pub struct RefusedOperation {
     /// A capability, or another word such as `reach` or `run`.
     pub operation: String,
     /// On what it was wanted: a path of the workspace, an address, a program.
@@ -151,7 +151,7 @@ impl From<ErrorReply> for HostError {
             hint: data.hint,
             retryable: data.retryable,
             refused: data.operation.zip(data.target).map(|(operation, target)| {
-                Box::new(Refused {
+                Box::new(RefusedOperation {
                     operation,
                     target,
                     grants: data.grants,

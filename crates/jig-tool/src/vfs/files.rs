@@ -5,10 +5,10 @@ use std::io::Cursor;
 
 use jig_proto::vfs::{
     DoneReply, Edit, Entry, ErrorKind, FsAppend, FsDelete, FsListDir, FsPatch, FsPath, FsRead,
-    FsRename, FsWrite, MetadataReply, Method, Payload, ReadReply, Reply, Request,
+    FsRename, FsWrite, MetadataReply, Method, Payload, ReadReply, VfsReply, VfsRequest,
 };
 
-use super::{Answer, Host, HostError, Opened};
+use super::{Host, HostAnswer, HostError, Opened};
 
 impl Host {
     /// A file's text.
@@ -66,7 +66,7 @@ impl Host {
             let whole = read_reply(self.request(&request)?)?;
             return Ok(part_of(whole, offset, length));
         }
-        if let Request::FsRead(read) = &mut request {
+        if let VfsRequest::FsRead(read) = &mut request {
             read.offset = Some(offset);
             read.length = Some(length);
         }
@@ -84,7 +84,7 @@ impl Host {
         paths: &[P],
         mut visit: impl FnMut(usize, Result<ReadReply<'static>, HostError>),
     ) -> Result<(), HostError> {
-        let requests: Vec<Request<'_>> = paths
+        let requests: Vec<VfsRequest<'_>> = paths
             .iter()
             .map(|path| self.read_request(path.as_ref()))
             .collect();
@@ -116,7 +116,7 @@ impl Host {
         paths: &[P],
         mut visit: impl FnMut(usize, Result<Opened, HostError>),
     ) -> Result<(), HostError> {
-        let requests: Vec<Request<'_>> = paths
+        let requests: Vec<VfsRequest<'_>> = paths
             .iter()
             .map(|path| self.open_request(path.as_ref()))
             .collect();
@@ -152,7 +152,7 @@ impl Host {
     pub fn write_with(&mut self, mut write: FsWrite<'_>) -> Result<DoneReply<'static>, HostError> {
         self.fold(&mut write.path);
         self.forget_version(&mut write.if_match);
-        self.done(&Request::FsWrite(write))
+        self.done(&VfsRequest::FsWrite(write))
     }
 
     /// Adds to the end of a file, making it if needed.
@@ -167,7 +167,7 @@ impl Host {
     ) -> Result<(), HostError> {
         let content: Payload<'c> = content.into();
         let append = FsAppend::new(self.wire_path(path.as_ref()), content);
-        self.done(&Request::FsAppend(append)).map(drop)
+        self.done(&VfsRequest::FsAppend(append)).map(drop)
     }
 
     /// Replaces exact pieces of a file's text, all of them or none.
@@ -188,7 +188,7 @@ impl Host {
     pub fn patch_with(&mut self, mut patch: FsPatch<'_>) -> Result<DoneReply<'static>, HostError> {
         self.fold(&mut patch.path);
         self.forget_version(&mut patch.if_match);
-        self.done(&Request::FsPatch(patch))
+        self.done(&VfsRequest::FsPatch(patch))
     }
 
     /// Whether there is something at a path.
@@ -198,8 +198,8 @@ impl Host {
     /// If the tool may not know.
     pub fn exists(&mut self, path: impl AsRef<str>) -> Result<bool, HostError> {
         let path = FsPath::new(self.wire_path(path.as_ref()));
-        match self.request(&Request::FsExists(path))? {
-            Reply::Exists(exists) => Ok(exists),
+        match self.request(&VfsRequest::FsExists(path))? {
+            VfsReply::Exists(exists) => Ok(exists),
             _ => Err(HostError::other_form(Method::FsExists)),
         }
     }
@@ -216,12 +216,12 @@ impl Host {
         // All entries in one message would not always fit.
         let limit = self.capabilities().pages.then(|| self.page_entries());
         loop {
-            let request = Request::FsListDir(FsListDir {
+            let request = VfsRequest::FsListDir(FsListDir {
                 cursor: cursor.clone(),
                 limit,
                 ..FsListDir::new(path.as_str())
             });
-            let Reply::List(mut page) = self.request(&request)? else {
+            let VfsReply::List(mut page) = self.request(&request)? else {
                 return Err(HostError::other_form(Method::FsListDir));
             };
             entries.append(&mut page.entries);
@@ -251,8 +251,8 @@ impl Host {
     /// If there is nothing, or the tool may not know.
     pub fn metadata(&mut self, path: impl AsRef<str>) -> Result<MetadataReply<'static>, HostError> {
         let path = FsPath::new(self.wire_path(path.as_ref()));
-        match self.request(&Request::FsMetadata(path))? {
-            Reply::Metadata(metadata) => Ok(metadata),
+        match self.request(&VfsRequest::FsMetadata(path))? {
+            VfsReply::Metadata(metadata) => Ok(metadata),
             _ => Err(HostError::other_form(Method::FsMetadata)),
         }
     }
@@ -264,7 +264,7 @@ impl Host {
     /// If it can't be made.
     pub fn mkdir(&mut self, path: impl AsRef<str>) -> Result<(), HostError> {
         let path = FsPath::new(self.wire_path(path.as_ref()));
-        self.done(&Request::FsMkdir(path)).map(drop)
+        self.done(&VfsRequest::FsMkdir(path)).map(drop)
     }
 
     /// Deletes a file or a link.
@@ -288,7 +288,7 @@ impl Host {
     ) -> Result<DoneReply<'static>, HostError> {
         self.fold(&mut delete.path);
         self.forget_version(&mut delete.if_match);
-        self.done(&Request::FsDelete(delete))
+        self.done(&VfsRequest::FsDelete(delete))
     }
 
     /// Moves a file or a directory; a file at the new path is replaced.
@@ -312,27 +312,27 @@ impl Host {
     ) -> Result<DoneReply<'static>, HostError> {
         self.fold(&mut rename.from);
         self.fold(&mut rename.to);
-        self.done(&Request::FsRename(rename))
+        self.done(&VfsRequest::FsRename(rename))
     }
 
-    fn read_request<'p>(&self, path: &'p str) -> Request<'p> {
-        Request::FsRead(FsRead {
+    fn read_request<'p>(&self, path: &'p str) -> VfsRequest<'p> {
+        VfsRequest::FsRead(FsRead {
             blob: self.capabilities().blobs,
             ..FsRead::new(self.wire_path(path))
         })
     }
 
-    fn open_request<'p>(&self, path: &'p str) -> Request<'p> {
-        Request::FsRead(FsRead {
+    fn open_request<'p>(&self, path: &'p str) -> VfsRequest<'p> {
+        VfsRequest::FsRead(FsRead {
             fd: self.capabilities().fd_pass,
             blob: self.capabilities().blobs,
             ..FsRead::new(self.wire_path(path))
         })
     }
 
-    fn done(&mut self, request: &Request<'_>) -> Result<DoneReply<'static>, HostError> {
+    fn done(&mut self, request: &VfsRequest<'_>) -> Result<DoneReply<'static>, HostError> {
         match self.request(request)? {
-            Reply::Done(done) => Ok(done),
+            VfsReply::Done(done) => Ok(done),
             _ => Err(HostError::other_form(request.method())),
         }
     }
@@ -351,16 +351,16 @@ impl Host {
     }
 }
 
-fn read_reply(reply: Reply<'static>) -> Result<ReadReply<'static>, HostError> {
+fn read_reply(reply: VfsReply<'static>) -> Result<ReadReply<'static>, HostError> {
     match reply {
-        Reply::Read(read) => Ok(read),
+        VfsReply::Read(read) => Ok(read),
         _ => Err(HostError::other_form(Method::FsRead)),
     }
 }
 
-fn opened(answer: Answer) -> Result<Opened, HostError> {
+fn opened(answer: HostAnswer) -> Result<Opened, HostError> {
     match (answer.reply, answer.file) {
-        (Reply::Descriptor(_), Some(file)) => Ok(Opened::File(file)),
+        (VfsReply::Descriptor(_), Some(file)) => Ok(Opened::File(file)),
         (reply, _) => {
             let content = read_reply(reply)?.content.into_bytes();
             Ok(Opened::Bytes(Cursor::new(content)))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use jig_proto::vfs::{FsGrep, GrepReply, Method, Reply, Request};
+use jig_proto::vfs::{FsGrep, GrepReply, Method, VfsReply, VfsRequest};
 
 use super::{Host, HostError};
 
@@ -71,8 +71,8 @@ impl<'a> Grep<'_, 'a> {
     ///
     /// If the pattern can't be understood, or nothing may be searched.
     pub fn search(self) -> Result<GrepReply<'static>, HostError> {
-        match self.host.request(&Request::FsGrep(self.grep))? {
-            Reply::Grep(found) => Ok(found),
+        match self.host.request(&VfsRequest::FsGrep(self.grep))? {
+            VfsReply::Grep(found) => Ok(found),
             _ => Err(HostError::other_form(Method::FsGrep)),
         }
     }

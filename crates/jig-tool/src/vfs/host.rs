@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use jig_proto::vfs::{
-    Capabilities, ErrorKind, Init, Method, Ready, Reply, Request, SessionLimits, ToolInput,
+    Capabilities, ErrorKind, Init, Method, Ready, SessionLimits, ToolInput, VfsReply, VfsRequest,
 };
 use jig_proto::{Action, Content, Context, ProjectPath, Question, Response, ToolError, ToolState};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::host_connection::Link;
-use super::{Answer, ConnectError, HostError, Notification, Transport};
+use super::host_connection::HostLink;
+use super::{ConnectError, HostAnswer, HostError, Notification, Transport};
 
 /// The host of a tool, and the call that the tool is to do.
 ///
@@ -23,7 +23,7 @@ use super::{Answer, ConnectError, HostError, Notification, Transport};
 /// the host to refuse.
 pub struct Host {
     init: Init,
-    pub(super) link: Link,
+    pub(super) link: HostLink,
     capabilities: Capabilities,
     /// The root by which whoever calls the tool knows the workspace, if that is another one.
     outer_root: Option<Utf8PathBuf>,
@@ -42,7 +42,7 @@ impl Host {
         let mut host = Self {
             capabilities: wanted(&transport).common(&init.capabilities),
             init,
-            link: Link::new(transport),
+            link: HostLink::new(transport),
             outer_root: None,
         };
         // A host that offers nothing is of the plain protocol, which does not have `ready`.
@@ -154,12 +154,15 @@ impl Host {
     /// # Errors
     ///
     /// If the host did not do it.
-    pub fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, HostError> {
+    pub fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, HostError> {
         self.link.ask(|transport| transport.request(request))
     }
 
     /// The same, for a request that may be answered with an open file.
-    pub(super) fn request_file(&mut self, request: &Request<'_>) -> Result<Answer, HostError> {
+    pub(super) fn request_file(
+        &mut self,
+        request: &VfsRequest<'_>,
+    ) -> Result<HostAnswer, HostError> {
         self.link.ask(|transport| transport.open(request))
     }
 
@@ -167,8 +170,8 @@ impl Host {
     /// arrive, each with the index of its request.
     pub(super) fn request_each<'r>(
         &mut self,
-        requests: &mut dyn Iterator<Item = Request<'r>>,
-        mut answer: impl FnMut(usize, Result<Answer, HostError>),
+        requests: &mut dyn Iterator<Item = VfsRequest<'r>>,
+        mut answer: impl FnMut(usize, Result<HostAnswer, HostError>),
     ) -> Result<(), HostError> {
         let mut answer = |index, result: Result<_, jig_proto::vfs::ErrorReply>| {
             answer(index, result.map_err(HostError::from));

@@ -1,4 +1,4 @@
-//! [`Link`]: the way to the host, shared by a [`Host`](super::Host) and the programs that it started.
+//! [`HostLink`]: the way to the host, shared by a [`Host`](super::Host) and the programs that it started.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -8,9 +8,9 @@ use super::{HostError, RequestError, Transport};
 
 /// The way to the host. There is one at a time that uses it.
 #[derive(Clone)]
-pub(super) struct Link(Arc<Mutex<Ends>>);
+pub(super) struct HostLink(Arc<Mutex<HostLinkState>>);
 
-struct Ends {
+struct HostLinkState {
     transport: Box<dyn Transport>,
     /// Noticed by us; the transport may know before.
     is_cancelled: bool,
@@ -18,9 +18,9 @@ struct Ends {
     asks_anyway: bool,
 }
 
-impl Link {
+impl HostLink {
     pub(super) fn new(transport: impl Transport + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Ends {
+        Self(Arc::new(Mutex::new(HostLinkState {
             transport: Box::new(transport),
             is_cancelled: false,
             asks_anyway: false,
@@ -61,7 +61,7 @@ impl Link {
 
     /// Whoever is handed an answer while more are on their way can reach a program, and so this, a
     /// second time. To wait would be to wait for oneself.
-    fn ends(&self) -> Result<MutexGuard<'_, Ends>, HostError> {
+    fn ends(&self) -> Result<MutexGuard<'_, HostLinkState>, HostError> {
         match self.0.try_lock() {
             Ok(ends) => Ok(ends),
             // What panicked was the tool's own code: between two messages nothing is half done.
@@ -74,7 +74,7 @@ impl Link {
     }
 }
 
-impl Ends {
+impl HostLinkState {
     fn is_cancelled(&self) -> bool {
         self.is_cancelled || self.transport.is_cancelled()
     }

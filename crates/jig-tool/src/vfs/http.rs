@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use jig_proto::vfs::{Header, HttpGet, HttpPost, HttpReply, Payload, Reply, Request};
+use jig_proto::vfs::{Header, HttpGet, HttpPost, HttpReply, Payload, VfsReply, VfsRequest};
 
 use super::{Host, HostError};
 
@@ -66,11 +66,11 @@ impl<'a> HttpRequest<'_, 'a> {
             body,
         } = self;
         let request = match body {
-            None => Request::HttpGet(HttpGet { url, headers }),
-            Some(body) => Request::HttpPost(HttpPost { url, headers, body }),
+            None => VfsRequest::HttpGet(HttpGet { url, headers }),
+            Some(body) => VfsRequest::HttpPost(HttpPost { url, headers, body }),
         };
         match host.request(&request)? {
-            Reply::Http(reply) => Ok(reply),
+            VfsReply::Http(reply) => Ok(reply),
             _ => Err(HostError::other_form(request.method())),
         }
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// What the host sends by one `apply`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Applied {
+pub(super) struct AppliedInput {
     pub(super) input: Value,
     /// The id of the question that it answers. Without, it is input, or the host does not say.
     pub(super) question: Option<String>,
@@ -19,9 +19,9 @@ pub(super) struct Applied {
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     /// What came before the last question: none of it is the answer.
-    before: VecDeque<Applied>,
+    before: VecDeque<AppliedInput>,
     /// What came since.
-    since: VecDeque<Applied>,
+    since: VecDeque<AppliedInput>,
     /// The id of the question that was put and is not answered.
     open: Option<String>,
     /// Whether the host says of every answer which question it answers. All do that let a tool be driven.
@@ -34,7 +34,7 @@ impl Inbox {
         self.marks_answers = true;
     }
 
-    pub(super) fn push(&mut self, applied: Applied) {
+    pub(super) fn push(&mut self, applied: AppliedInput) {
         self.since.push_back(applied);
     }
 
@@ -51,7 +51,7 @@ impl Inbox {
 
     /// Takes the answer to the open question.
     pub(super) fn take_answer(&mut self) -> Option<Value> {
-        let is_answer = |applied: &Applied| self.is_answer(applied);
+        let is_answer = |applied: &AppliedInput| self.is_answer(applied);
         let place = self.since.iter().position(is_answer)?;
         self.open = None;
         Some(self.since.remove(place)?.input)
@@ -74,7 +74,7 @@ impl Inbox {
     }
 
     /// Whether something that came after the question answers it.
-    fn is_answer(&self, applied: &Applied) -> bool {
+    fn is_answer(&self, applied: &AppliedInput) -> bool {
         match (&self.open, &applied.question) {
             (Some(open), Some(answered)) => open == answered,
             (Some(_), None) => !self.marks_answers,

@@ -7,7 +7,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
     clippy::disallowed_types,
     reason = "a file that the host has opened for the tool is one of the operating system"
 )]
-pub(super) type File = std::fs::File;
+pub(super) type StdFile = std::fs::File;
 
 /// A file that was opened by [`Host::open`](super::Host::open), to be read from its beginning.
 ///
@@ -15,7 +15,7 @@ pub(super) type File = std::fs::File;
 #[derive(Debug)]
 pub enum Opened {
     /// The file itself, opened by the host for reading. Nothing can be written through it.
-    File(File),
+    File(StdFile),
     /// Its content, where the host can't or won't pass the file.
     Bytes(Cursor<Vec<u8>>),
 }

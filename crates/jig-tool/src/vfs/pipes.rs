@@ -6,16 +6,16 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use jig_proto::ToolState;
-use jig_proto::json::Limits;
+use jig_proto::json::JsonLimits;
 use jig_proto::vfs::tool::{self, HostLine, RawReply};
 use jig_proto::vfs::{
-    ErrorReply, Frame, Id, Init, LineBuffer, Method, Reading, Ready, Reply, Request,
+    ErrorReply, Frame, Id, Init, LineBuffer, Method, Reading, Ready, VfsReply, VfsRequest,
 };
 use serde_json::Value;
 
-use super::inbox::{Applied, Inbox};
-use super::opened::File;
-use super::{Answer, ConnectError, Descriptors, Notification, RequestError, Transport};
+use super::inbox::{AppliedInput, Inbox};
+use super::opened::StdFile;
+use super::{ConnectError, Descriptors, HostAnswer, Notification, RequestError, Transport};
 
 /// The protocol over two streams of bytes, such as standard input and output.
 ///
@@ -37,22 +37,22 @@ pub struct Pipes<R, W> {
     last_id: u64,
     /// The requests that wait for an answer. One that is answered after it was given up is not
     /// among them, and its answer is passed over.
-    open: Vec<Open>,
+    open: Vec<UnansweredRequest>,
     /// The answer whose content arrives next; without request if nobody waits for it.
-    with_blob: Option<(Option<Open>, RawReply<'static>)>,
+    with_blob: Option<(Option<UnansweredRequest>, RawReply<'static>)>,
     inbox: Inbox,
     /// Where open files come from.
     descriptors: Option<Descriptors>,
-    readiness: Option<Readiness>,
+    readiness: Option<InputReadiness>,
     is_cancelled: bool,
 }
 
 /// Waits until there is something to read, for so long at most, and says whether there is.
-struct Readiness(Box<Wait>);
+struct InputReadiness(Box<WaitFunction>);
 
-type Wait = dyn FnMut(Duration) -> io::Result<bool> + Send;
+type WaitFunction = dyn FnMut(Duration) -> io::Result<bool> + Send;
 
-impl fmt::Debug for Readiness {
+impl fmt::Debug for InputReadiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Readiness")
     }
@@ -60,7 +60,7 @@ impl fmt::Debug for Readiness {
 
 /// A request that waits for its answer.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct UnansweredRequest {
     id: u64,
     method: Method,
     index: usize,
@@ -68,18 +68,18 @@ struct Open {
 }
 
 /// What the host has to say.
-enum Event {
+enum HostMessage {
     Init(Box<Init>),
-    Answer(Open, Result<Answer, ErrorReply>),
+    Answer(UnansweredRequest, Result<HostAnswer, ErrorReply>),
     Cancel,
-    Apply(Applied),
+    Apply(AppliedInput),
 }
 
 /// What a line means for whoever reads on.
-enum Step {
-    Event(Event),
+enum PipeStep {
+    Event(HostMessage),
     /// The content of an answer follows.
-    Blob(Option<Open>, RawReply<'static>, u64),
+    Blob(Option<UnansweredRequest>, RawReply<'static>, u64),
     /// A file that nobody waits for any more.
     StrayFile,
     Nothing,
@@ -99,7 +99,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
             chunk: vec![0; CHUNK_BYTES].into_boxed_slice(),
             start: 0,
             end: 0,
-            reading: Reading::PLAIN.with_limits(Limits::for_bytes(LINE_BYTES)),
+            reading: Reading::PLAIN.with_limits(JsonLimits::for_bytes(LINE_BYTES)),
             out: Vec::new(),
             max_in_flight: NonZeroU32::MIN,
             last_id: 0,
@@ -111,7 +111,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
             is_cancelled: false,
         };
         match pipes.next_event() {
-            Ok(Event::Init(init)) => {
+            Ok(HostMessage::Init(init)) => {
                 pipes.admit(&init);
                 Ok((*init, pipes))
             }
@@ -148,12 +148,12 @@ impl<R: Read, W: Write> Pipes<R, W> {
         wait: impl FnMut(Duration) -> io::Result<bool> + Send + 'static,
     ) -> Self {
         Self {
-            readiness: Some(Readiness(Box::new(wait))),
+            readiness: Some(InputReadiness(Box::new(wait))),
             ..self
         }
     }
 
-    fn receive(&mut self) -> Result<File, RequestError> {
+    fn receive(&mut self) -> Result<StdFile, RequestError> {
         let Some(descriptors) = &mut self.descriptors else {
             return Err(misunderstood("an open file, for which there is no way"));
         };
@@ -173,11 +173,11 @@ impl<R: Read, W: Write> Pipes<R, W> {
         if largest > LINE_BYTES {
             // Nothing is lost: between two lines the buffer is empty.
             self.lines = LineBuffer::new(largest);
-            self.reading = self.reading.with_limits(Limits::for_bytes(largest));
+            self.reading = self.reading.with_limits(JsonLimits::for_bytes(largest));
         }
     }
 
-    fn next_event(&mut self) -> Result<Event, RequestError> {
+    fn next_event(&mut self) -> Result<HostMessage, RequestError> {
         loop {
             if let Some(event) = self.event_within(None)? {
                 return Ok(event);
@@ -186,7 +186,10 @@ impl<R: Read, W: Write> Pipes<R, W> {
     }
 
     /// The next event that comes before `until`; without that, whenever it comes.
-    fn event_within(&mut self, until: Option<Instant>) -> Result<Option<Event>, RequestError> {
+    fn event_within(
+        &mut self,
+        until: Option<Instant>,
+    ) -> Result<Option<HostMessage>, RequestError> {
         loop {
             let mut input = &self.chunk[self.start..self.end];
             let before = input.len();
@@ -204,19 +207,19 @@ impl<R: Read, W: Write> Pipes<R, W> {
                 None => self.last_step()?,
             };
             match step {
-                Step::Event(mut event) => {
-                    if let Event::Answer(_, Ok(answer)) = &mut event
-                        && matches!(answer.reply, Reply::Descriptor(_))
+                PipeStep::Event(mut event) => {
+                    if let HostMessage::Answer(_, Ok(answer)) = &mut event
+                        && matches!(answer.reply, VfsReply::Descriptor(_))
                     {
                         answer.file = Some(self.receive()?);
                     }
                     return Ok(Some(event));
                 }
                 // They come in the order of the answers, so it must go before the next one.
-                Step::StrayFile if self.descriptors.is_some() => drop(self.receive()?),
-                Step::StrayFile => {}
-                Step::Nothing => {}
-                Step::Blob(open, raw, length) => {
+                PipeStep::StrayFile if self.descriptors.is_some() => drop(self.receive()?),
+                PipeStep::StrayFile => {}
+                PipeStep::Nothing => {}
+                PipeStep::Blob(open, raw, length) => {
                     match open {
                         Some(_) => self.lines.expect_blob(length),
                         None => self.lines.skip_blob(length),
@@ -228,7 +231,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
     }
 
     /// A line that the host did not end before it closed the stream still counts.
-    fn last_step(&mut self) -> Result<Step, RequestError> {
+    fn last_step(&mut self) -> Result<PipeStep, RequestError> {
         match self.lines.finish() {
             Some(frame) => understand(frame, &self.reading, &mut self.open, &mut self.with_blob),
             None => Err(disconnected(io::ErrorKind::UnexpectedEof.into())),
@@ -238,7 +241,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
     /// Whether reading does not block, or may block because nobody sets a limit.
     fn is_readable(&mut self, until: Option<Instant>) -> Result<bool, RequestError> {
         let Some(until) = until else { return Ok(true) };
-        let Some(Readiness(wait)) = &mut self.readiness else {
+        let Some(InputReadiness(wait)) = &mut self.readiness else {
             return Ok(false);
         };
         loop {
@@ -264,7 +267,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
     }
 
     /// Adds a request to what is to be written; content that is large is written at once.
-    fn put(&mut self, request: &Request<'_>, index: usize) -> Result<(), RequestError> {
+    fn put(&mut self, request: &VfsRequest<'_>, index: usize) -> Result<(), RequestError> {
         self.last_id += 1;
         let before = self.out.len();
         let id = Id::from(self.last_id);
@@ -274,7 +277,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
             tool::write_request(&mut self.out, &id, request);
             &[]
         };
-        self.open.push(Open {
+        self.open.push(UnansweredRequest {
             id: self.last_id,
             method: request.method(),
             index,
@@ -298,13 +301,15 @@ impl<R: Read, W: Write> Pipes<R, W> {
     }
 
     /// Waits for an answer to any of the open requests.
-    fn next_answer(&mut self) -> Result<(Open, Result<Answer, ErrorReply>), RequestError> {
+    fn next_answer(
+        &mut self,
+    ) -> Result<(UnansweredRequest, Result<HostAnswer, ErrorReply>), RequestError> {
         loop {
             match self.next_event()? {
-                Event::Answer(open, answer) => return Ok((open, answer)),
-                Event::Apply(applied) => self.inbox.push(applied),
-                Event::Cancel => return Err(self.cancel()),
-                Event::Init(_) => {}
+                HostMessage::Answer(open, answer) => return Ok((open, answer)),
+                HostMessage::Apply(applied) => self.inbox.push(applied),
+                HostMessage::Cancel => return Err(self.cancel()),
+                HostMessage::Init(_) => {}
             }
         }
     }
@@ -320,9 +325,9 @@ impl<R: Read, W: Write> Pipes<R, W> {
                 return Ok(Some(input));
             }
             match self.event_within(until)? {
-                Some(Event::Apply(applied)) => self.inbox.push(applied),
-                Some(Event::Cancel) => return Err(self.cancel()),
-                Some(Event::Answer(..) | Event::Init(_)) => {}
+                Some(HostMessage::Apply(applied)) => self.inbox.push(applied),
+                Some(HostMessage::Cancel) => return Err(self.cancel()),
+                Some(HostMessage::Answer(..) | HostMessage::Init(_)) => {}
                 None => return Ok(None),
             }
         }
@@ -344,7 +349,7 @@ impl<R: Read, W: Write> Pipes<R, W> {
 }
 
 impl<R: Read + Send, W: Write + Send> Transport for Pipes<R, W> {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
         self.open(request).map(|answer| answer.reply)
     }
 
@@ -352,7 +357,7 @@ impl<R: Read + Send, W: Write + Send> Transport for Pipes<R, W> {
         self.descriptors.is_some()
     }
 
-    fn open(&mut self, request: &Request<'_>) -> Result<Answer, RequestError> {
+    fn open(&mut self, request: &VfsRequest<'_>) -> Result<HostAnswer, RequestError> {
         self.open.clear();
         self.put(request, 0)?;
         self.send()?;
@@ -362,8 +367,8 @@ impl<R: Read + Send, W: Write + Send> Transport for Pipes<R, W> {
 
     fn request_each<'r>(
         &mut self,
-        requests: &mut dyn Iterator<Item = Request<'r>>,
-        answer: &mut dyn FnMut(usize, Result<Answer, ErrorReply>),
+        requests: &mut dyn Iterator<Item = VfsRequest<'r>>,
+        answer: &mut dyn FnMut(usize, Result<HostAnswer, ErrorReply>),
     ) -> Result<(), RequestError> {
         let most = usize::try_from(self.max_in_flight.get()).unwrap_or(usize::MAX);
         let mut requests = requests.enumerate();
@@ -453,73 +458,73 @@ impl<R, W> Pipes<R, W> {
 fn understand(
     frame: Frame<'_>,
     reading: &Reading,
-    open: &mut Vec<Open>,
-    with_blob: &mut Option<(Option<Open>, RawReply<'static>)>,
-) -> Result<Step, RequestError> {
+    open: &mut Vec<UnansweredRequest>,
+    with_blob: &mut Option<(Option<UnansweredRequest>, RawReply<'static>)>,
+) -> Result<PipeStep, RequestError> {
     match frame {
         Frame::Line(line) => understand_line(line, reading, open),
         Frame::Blob(content) => match with_blob.take() {
             Some((Some(open), raw)) => {
                 let reply = raw.read_with_blob(open.method, content);
                 let reply = reply.map_err(misunderstood)?.into_owned();
-                Ok(Step::Event(Event::Answer(open, Ok(reply.into()))))
+                Ok(PipeStep::Event(HostMessage::Answer(open, Ok(reply.into()))))
             }
-            _ => Ok(Step::Nothing),
+            _ => Ok(PipeStep::Nothing),
         },
         Frame::BlobDropped => match with_blob.take() {
             Some((Some(_), _)) => Err(misunderstood("content that is longer than agreed upon")),
-            _ => Ok(Step::Nothing),
+            _ => Ok(PipeStep::Nothing),
         },
         Frame::BlobCut => Err(disconnected(io::ErrorKind::UnexpectedEof.into())),
         Frame::LineTooLong => Err(misunderstood("a line that is too long")),
-        _ => Ok(Step::Nothing),
+        _ => Ok(PipeStep::Nothing),
     }
 }
 
 fn understand_line(
     line: &[u8],
     reading: &Reading,
-    open: &mut Vec<Open>,
-) -> Result<Step, RequestError> {
+    open: &mut Vec<UnansweredRequest>,
+) -> Result<PipeStep, RequestError> {
     let mut take = |id: &Id<'_>| {
         let place = open.iter().position(|one| Some(one.id) == id.as_u64())?;
         Some(open.swap_remove(place))
     };
     let event = match tool::read_line(line, reading).map_err(misunderstood)? {
-        HostLine::Init(init) => Event::Init(init),
+        HostLine::Init(init) => HostMessage::Init(init),
         HostLine::Reply { id, result } => match take(&id) {
             Some(open) => {
                 let reply = result.read(open.method).map_err(misunderstood)?;
-                Event::Answer(open, Ok(reply.into_owned().into()))
+                HostMessage::Answer(open, Ok(reply.into_owned().into()))
             }
             None => {
                 return Ok(match result.read(Method::FsRead) {
-                    Ok(Reply::Descriptor(_)) => Step::StrayFile,
-                    _ => Step::Nothing,
+                    Ok(VfsReply::Descriptor(_)) => PipeStep::StrayFile,
+                    _ => PipeStep::Nothing,
                 });
             }
         },
         HostLine::ReplyWithBlob { id, result, length } => {
-            return Ok(Step::Blob(take(&id), result.into_owned(), length));
+            return Ok(PipeStep::Blob(take(&id), result.into_owned(), length));
         }
         HostLine::Error {
             id: Some(id),
             error,
         } => match take(&id) {
-            Some(open) => Event::Answer(open, Err(error)),
-            None => return Ok(Step::Nothing),
+            Some(open) => HostMessage::Answer(open, Err(error)),
+            None => return Ok(PipeStep::Nothing),
         },
         // The host could not read the id, as when the line is too long.
         HostLine::Error { id: None, error } => match open.pop() {
-            Some(only) if open.is_empty() => Event::Answer(only, Err(error)),
+            Some(only) if open.is_empty() => HostMessage::Answer(only, Err(error)),
             _ => return Err(misunderstood(error)),
         },
-        HostLine::Cancel => Event::Cancel,
-        HostLine::Apply { input, question } => Event::Apply(Applied { input, question }),
+        HostLine::Cancel => HostMessage::Cancel,
+        HostLine::Apply { input, question } => HostMessage::Apply(AppliedInput { input, question }),
         // `pending`, because we wait anyway, and what newer hosts may send.
-        _ => return Ok(Step::Nothing),
+        _ => return Ok(PipeStep::Nothing),
     };
-    Ok(Step::Event(event))
+    Ok(PipeStep::Event(event))
 }
 
 fn disconnected(error: io::Error) -> RequestError {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use jig_proto::vfs::{Method, ProcessReply, ProcessRun, Reply, Request};
+use jig_proto::vfs::{Method, ProcessReply, ProcessRun, VfsReply, VfsRequest};
 
 use super::{Host, HostError};
 
@@ -61,8 +61,8 @@ impl<'a> Run<'_, 'a> {
     ///
     /// If it may not be run, or can't.
     pub fn output(self) -> Result<ProcessReply<'static>, HostError> {
-        match self.host.request(&Request::ProcessRun(self.run))? {
-            Reply::Process(reply) => Ok(reply),
+        match self.host.request(&VfsRequest::ProcessRun(self.run))? {
+            VfsReply::Process(reply) => Ok(reply),
             _ => Err(HostError::other_form(Method::ProcessRun)),
         }
     }

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use jig_policy::{Access, Capability, DefaultAccess, Entry, Guards, Lookup, Policy, Workspace};
+use jig_policy::{
+    Capability, DeclaredAccess, DefaultAccess, Guards, Lookup, LookupEntry, Policy, Workspace,
+};
 use jig_proto::ProjectPath;
 
 use super::Host;
@@ -26,9 +28,9 @@ impl Host {
             return true;
         };
         let workspace = Workspace::new(context.root.clone(), NothingKnown);
-        let access = Access {
-            fs: Access::from(access).fs,
-            ..Access::default()
+        let access = DeclaredAccess {
+            fs: DeclaredAccess::from(access).fs,
+            ..DeclaredAccess::default()
         };
         let guards = Guards::of_workspace();
         let policy = Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace);
@@ -43,8 +45,8 @@ impl Host {
 struct NothingKnown;
 
 impl Lookup for NothingKnown {
-    fn entry(&self, _: &ProjectPath) -> io::Result<Entry> {
-        Ok(Entry::Missing)
+    fn entry(&self, _: &ProjectPath) -> io::Result<LookupEntry> {
+        Ok(LookupEntry::Missing)
     }
 }
 

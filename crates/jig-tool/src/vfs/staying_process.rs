@@ -7,13 +7,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use jig_proto::vfs::{
-    Method, ProcessOutput, ProcessRead, ProcessStart, ProcessStop, ProcessWrite, Reply, Request,
-    TerminalSize,
+    Method, ProcessOutput, ProcessRead, ProcessStart, ProcessStop, ProcessWrite, TerminalSize,
+    VfsReply, VfsRequest,
 };
 use jig_proto::{Fetch, View};
 use serde_json::{Value, json};
 
-use super::host_connection::Link;
+use super::host_connection::HostLink;
 use super::{Host, HostError};
 
 /// A program to be started, made by [`Host::start_process`] and started by [`Start::start`].
@@ -95,8 +95,8 @@ impl<'a> Start<'_, 'a> {
     ///
     /// If it may not be run, or can't.
     pub fn start(self) -> Result<Process, HostError> {
-        match self.host.request(&Request::ProcessStart(self.start))? {
-            Reply::Started(started) => Ok(Process {
+        match self.host.request(&VfsRequest::ProcessStart(self.start))? {
+            VfsReply::Started(started) => Ok(Process {
                 number: started.process,
                 link: self.host.link.clone(),
                 is_stopped: false,
@@ -114,7 +114,7 @@ impl<'a> Start<'_, 'a> {
 #[must_use = "it is stopped when this is dropped"]
 pub struct Process {
     number: u64,
-    link: Link,
+    link: HostLink,
     is_stopped: bool,
     /// Two threads would stand in each other's way.
     beside_its_host: PhantomData<Rc<()>>,
@@ -122,7 +122,7 @@ pub struct Process {
 
 /// What [`Process::read`] asks for. By default: what is new, now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadOptions {
     /// Which part of the output.
     pub view: View,
     /// What is new is counted from here, not from the last read: the `seq` of an earlier answer.
@@ -135,7 +135,7 @@ pub struct Read {
     pub settle: bool,
 }
 
-impl Read {
+impl ReadOptions {
     /// What is new; if there is nothing, what comes first within `limit`.
     pub fn waiting(limit: Duration) -> Self {
         Self {
@@ -172,8 +172,8 @@ impl Process {
     /// # Errors
     ///
     /// If the host does not know it any more.
-    pub fn read(&mut self, read: &Read) -> Result<ProcessOutput<'static>, HostError> {
-        let request = Request::ProcessRead(ProcessRead {
+    pub fn read(&mut self, read: &ReadOptions) -> Result<ProcessOutput<'static>, HostError> {
+        let request = VfsRequest::ProcessRead(ProcessRead {
             process: self.number,
             fetch: Fetch {
                 view: read.view,
@@ -184,7 +184,7 @@ impl Process {
             settle: read.settle,
         });
         match self.link.ask(|transport| transport.request(&request))? {
-            Reply::Output(output) => Ok(output),
+            VfsReply::Output(output) => Ok(output),
             _ => Err(HostError::other_form(Method::ProcessRead)),
         }
     }
@@ -197,12 +197,12 @@ impl Process {
     ///
     /// If it has ended, or the input is none.
     pub fn write(&mut self, input: impl Into<Value>) -> Result<(), HostError> {
-        let request = Request::ProcessWrite(ProcessWrite {
+        let request = VfsRequest::ProcessWrite(ProcessWrite {
             process: self.number,
             input: input.into(),
         });
         match self.link.ask(|transport| transport.request(&request))? {
-            Reply::Done(_) => Ok(()),
+            VfsReply::Done(_) => Ok(()),
             _ => Err(HostError::other_form(Method::ProcessWrite)),
         }
     }
@@ -255,11 +255,11 @@ impl Process {
 
     fn end(&mut self) -> Result<ProcessOutput<'static>, HostError> {
         self.is_stopped = true;
-        let request = Request::ProcessStop(ProcessStop {
+        let request = VfsRequest::ProcessStop(ProcessStop {
             process: self.number,
         });
         match self.link.ask(|transport| transport.request(&request))? {
-            Reply::Output(output) => Ok(output),
+            VfsReply::Output(output) => Ok(output),
             _ => Err(HostError::other_form(Method::ProcessStop)),
         }
     }

@@ -3,11 +3,11 @@
 use std::io;
 use std::time::Duration;
 
-use jig_proto::vfs::{ErrorKind, ErrorReply, Ready, Reply, Request};
+use jig_proto::vfs::{ErrorKind, ErrorReply, Ready, VfsReply, VfsRequest};
 use jig_proto::{Response, ToolError, ToolState};
 use serde_json::Value;
 
-use super::opened::File;
+use super::opened::StdFile;
 
 /// The way to the host.
 ///
@@ -62,15 +62,15 @@ pub trait Transport: Send {
     /// # Errors
     ///
     /// If the host did not do it, or can't be asked.
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError>;
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError>;
 
     /// Sends a request and blocks until it is answered, perhaps with an open file.
     ///
     /// # Errors
     ///
     /// As [`Transport::request`].
-    fn open(&mut self, request: &Request<'_>) -> Result<Answer, RequestError> {
-        self.request(request).map(Answer::from)
+    fn open(&mut self, request: &VfsRequest<'_>) -> Result<HostAnswer, RequestError> {
+        self.request(request).map(HostAnswer::from)
     }
 
     /// Whether open files can come this way; where not, `fd_pass` is not taken up.
@@ -86,8 +86,8 @@ pub trait Transport: Send {
     /// If the host can't be asked any more; requests that were not answered by then never are.
     fn request_each<'r>(
         &mut self,
-        requests: &mut dyn Iterator<Item = Request<'r>>,
-        answer: &mut dyn FnMut(usize, Result<Answer, ErrorReply>),
+        requests: &mut dyn Iterator<Item = VfsRequest<'r>>,
+        answer: &mut dyn FnMut(usize, Result<HostAnswer, ErrorReply>),
     ) -> Result<(), RequestError> {
         for (index, request) in requests.enumerate() {
             match self.request(&request) {
@@ -150,15 +150,15 @@ pub trait Transport: Send {
 
 /// What the host answers, and what came with it.
 #[derive(Debug)]
-pub struct Answer {
+pub struct HostAnswer {
     /// The answer.
-    pub reply: Reply<'static>,
-    /// The file that the host has opened, beside [`Reply::Descriptor`].
-    pub file: Option<File>,
+    pub reply: VfsReply<'static>,
+    /// The file that the host has opened, beside [`VfsReply::Descriptor`].
+    pub file: Option<StdFile>,
 }
 
-impl From<Reply<'static>> for Answer {
-    fn from(reply: Reply<'static>) -> Self {
+impl From<VfsReply<'static>> for HostAnswer {
+    fn from(reply: VfsReply<'static>) -> Self {
         Self { reply, file: None }
     }
 }

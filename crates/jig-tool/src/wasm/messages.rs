@@ -1,4 +1,4 @@
-//! [`Messages`]: the protocol by the calls of `jig:tool/vfs`.
+//! [`ComponentMessages`]: the protocol by the calls of `jig:tool/vfs`.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::vfs::{ConnectError, Notification, RequestError, Transport};
 
 /// The host of a component, message by message.
 #[derive(Debug)]
-pub(super) struct Messages {
+pub(super) struct ComponentMessages {
     reading: Reading,
     last_id: u64,
 }
 
-impl Messages {
+impl ComponentMessages {
     pub(super) fn new() -> Self {
         Self {
             reading: Reading::PLAIN,
@@ -91,7 +91,7 @@ impl Messages {
     }
 }
 
-impl Transport for Messages {
+impl Transport for ComponentMessages {
     fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
         let message = self.write(request);
         let answer = vfs::request(&message);

@@ -7,7 +7,7 @@ use super::Description;
 use super::bindings::describing::exports::jig::tool::describe;
 use super::bindings::sdk::jp::tool::types::{self, ErrorInfo};
 use super::bindings::sdk::{Context, Outcome};
-use super::messages::Messages;
+use super::messages::ComponentMessages;
 use crate::vfs::{Host, Notification, Transport as _};
 
 /// Does a call with `tool`.
@@ -35,7 +35,7 @@ fn attempt(
     answers: &str,
     tool: fn(&mut Host) -> Result<Content, ToolError>,
 ) -> Result<Content, ToolError> {
-    let messages = Messages::new();
+    let messages = ComponentMessages::new();
     let mut init = messages
         .init()
         .map_err(|error| ToolError::new(error.to_string()))?;
@@ -77,7 +77,7 @@ fn succeeded(content: Content) -> Outcome {
         ..Response::default()
     };
     // It can't fail, and the text says most of it.
-    let _ = Messages::new().notify(&Notification::Result(&response));
+    let _ = ComponentMessages::new().notify(&Notification::Result(&response));
     Outcome::Success(text)
 }
 

@@ -8,10 +8,10 @@ use std::thread;
 
 use jig_proto::vfs::host::{self, ToolLine};
 use jig_proto::vfs::{
-    Capabilities, ErrorKind, ErrorReply, Frame, Init, LineBuffer, Reading, Reply, Request,
-    ToolInput,
+    Capabilities, ErrorKind, ErrorReply, Frame, Init, LineBuffer, Reading, ToolInput, VfsReply,
+    VfsRequest,
 };
-use jig_proto::{Content, Question, Status, ToolError, ToolState};
+use jig_proto::{Content, Question, StateName, ToolError, ToolState};
 use jig_tool::vfs::{Host, HostError, Pipes, serve};
 use serde_json::{Value, json};
 
@@ -111,10 +111,10 @@ impl PlainHost {
                     None
                 }
                 ToolLine::Request { id, request } => {
-                    let Request::FsRead(read) = &request else {
+                    let VfsRequest::FsRead(read) = &request else {
                         panic!("{request:?}");
                     };
-                    let reply = Reply::read(content(&read.path));
+                    let reply = VfsReply::read(content(&read.path));
                     host.send(|line| {
                         if read.blob {
                             let blob = host::write_reply_with_blob(line, &id, &reply);
@@ -213,7 +213,7 @@ fn s034_input_that_came_before_a_question_is_no_answer() {
         host.send(|line| {
             host::write_apply(line, &json!("first"), None);
             host::write_apply(line, &json!(false), None);
-            host::write_reply(line, &id, &Reply::Exists(true));
+            host::write_reply(line, &id, &VfsReply::Exists(true));
         });
     });
     host.next(|host, line| {
@@ -261,7 +261,7 @@ fn v122_a_driven_tool_takes_only_what_names_its_question() {
             let ToolLine::State(state) = line else {
                 panic!("{line:?}");
             };
-            assert_eq!(state.value.status(), Status::Waiting);
+            assert_eq!(state.value.status(), StateName::Waiting);
             host.send(|line| {
                 host::write_apply(line, &json!("crossed"), None);
                 host::write_apply(line, &json!("other"), Some("color"));
@@ -353,14 +353,14 @@ fn a_denial_of_one_file_is_no_end_of_the_others() {
         host.next(|host, line| match line {
             ToolLine::Request {
                 id,
-                request: Request::FsRead(read),
+                request: VfsRequest::FsRead(read),
             } => match read.path.as_ref() {
                 "b" => {
                     let error = ErrorReply::sensitive("b");
                     host.send(|line| host::write_error(line, Some(&id), &error));
                 }
                 path => {
-                    let reply = Reply::read(path.to_uppercase());
+                    let reply = VfsReply::read(path.to_uppercase());
                     host.send(|line| host::write_reply(line, &id, &reply));
                 }
             },

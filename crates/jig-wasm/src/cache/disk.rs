@@ -9,21 +9,21 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::{CacheDirs, Key};
+use super::{CacheDirs, CacheKey};
 
 /// The directory, checked and held open: it is not found by its name again.
-pub(super) struct Folder {
+pub(super) struct CacheFolder {
     code: OwnedFd,
-    pub(super) key: Key,
+    pub(super) key: CacheKey,
 }
 
-impl fmt::Debug for Folder {
+impl fmt::Debug for CacheFolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Folder")
     }
 }
 
-impl Folder {
+impl CacheFolder {
     /// Opens the directory and the key, and makes what is missing.
     pub(super) fn open(dirs: &CacheDirs) -> Result<Self, String> {
         let told = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
@@ -145,7 +145,7 @@ fn own_directory(path: &Path, others: Mode) -> io::Result<OwnedFd> {
 }
 
 /// The key, which is made if there is none.
-fn own_key(path: &Path) -> io::Result<Key> {
+fn own_key(path: &Path) -> io::Result<CacheKey> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::other("the key has no name"));
     };
@@ -183,7 +183,7 @@ fn put_first(folder: &OwnedFd, temporary: &str, name: &Path) -> rustix::io::Resu
     fs::renameat(folder, temporary, folder, name)
 }
 
-fn read_key(folder: &OwnedFd, name: &Path) -> io::Result<Option<Key>> {
+fn read_key(folder: &OwnedFd, name: &Path) -> io::Result<Option<CacheKey>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match fs::openat(folder, name, flags, Mode::empty()) {
         Ok(file) => file,
@@ -197,7 +197,7 @@ fn read_key(folder: &OwnedFd, name: &Path) -> io::Result<Option<Key>> {
     }
     let bytes = read_whole(&file, 32)?;
     let key = bytes.try_into().map_err(|_| doubt())?;
-    Ok(Some(Key(key)))
+    Ok(Some(CacheKey(key)))
 }
 
 fn write_new(folder: &OwnedFd, name: &str, parts: &[&[u8]]) -> io::Result<OwnedFd> {

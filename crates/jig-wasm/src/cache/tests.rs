@@ -8,18 +8,18 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use super::{Cache, CacheDirs, Identity, Key, SEAL, Sealed};
+use super::{CacheDirs, CacheEntryId, CacheKey, ComponentCache, SEAL, SealedBytes};
 
 struct Place {
     folder: tempfile::TempDir,
-    identity: Identity,
+    identity: CacheEntryId,
 }
 
 impl Place {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            identity: Identity::description(&blake3::hash(b"component")),
+            identity: CacheEntryId::description(&blake3::hash(b"component")),
         }
     }
 
@@ -31,8 +31,8 @@ impl Place {
     }
 
     /// As another process would open it.
-    fn cache(&self) -> Cache {
-        Cache::new(self.dirs())
+    fn cache(&self) -> ComponentCache {
+        ComponentCache::new(self.dirs())
     }
 
     fn loaded(&self) -> Option<Vec<u8>> {
@@ -206,7 +206,7 @@ fn an_entry_counts_only_under_its_own_name_and_key() {
     let cache = place.cache();
     cache.store(&place.identity, b"code").unwrap();
     // Somebody who can write the directory puts the code of one component where another's should be.
-    let other = Identity::description(&blake3::hash(b"another"));
+    let other = CacheEntryId::description(&blake3::hash(b"another"));
     fs::copy(place.entry(), place.dirs().code.join(other.name())).unwrap();
     assert!(cache.has(&other));
     assert!(cache.load(&other).is_none());
@@ -218,19 +218,22 @@ fn an_entry_counts_only_under_its_own_name_and_key() {
 /// The seal is what decides: the same bytes are taken with the right key and name, and with no other.
 #[test]
 fn the_seal_is_what_decides() {
-    let identity = Identity::description(&blake3::hash(b"component"));
-    let key = Key([1; 32]);
+    let identity = CacheEntryId::description(&blake3::hash(b"component"));
+    let key = CacheKey([1; 32]);
     let seal = key.seal(&identity, b"code");
     let bytes = [seal.as_bytes(), &b"code"[..]].concat();
-    let opened = Sealed::open(&key, &identity, bytes.clone()).unwrap();
+    let opened = SealedBytes::open(&key, &identity, bytes.clone()).unwrap();
     assert_eq!(&*opened, b"code");
-    assert!(Sealed::open(&Key([2; 32]), &identity, bytes.clone()).is_none());
-    let other = Identity::description(&blake3::hash(b"another"));
-    assert!(Sealed::open(&key, &other, bytes.clone()).is_none());
+    assert!(SealedBytes::open(&CacheKey([2; 32]), &identity, bytes.clone()).is_none());
+    let other = CacheEntryId::description(&blake3::hash(b"another"));
+    assert!(SealedBytes::open(&key, &other, bytes.clone()).is_none());
     for index in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[index] ^= 0x80;
-        assert!(Sealed::open(&key, &identity, changed).is_none(), "{index}");
+        assert!(
+            SealedBytes::open(&key, &identity, changed).is_none(),
+            "{index}"
+        );
     }
 }
 
@@ -240,16 +243,16 @@ fn code_of_another_engine_has_another_name() {
     let name = |change: fn(&mut wasmtime::Config)| {
         let mut config = wasmtime::Config::new();
         change(&mut config);
-        Identity::code(&component, &wasmtime::Engine::new(&config).unwrap()).name()
+        CacheEntryId::code(&component, &wasmtime::Engine::new(&config).unwrap()).name()
     };
     let plain = name(|_| {});
     assert_eq!(plain, name(|_| {}));
     assert_ne!(plain, name(|config| _ = config.epoch_interruption(true)));
     assert_ne!(plain, name(|config| _ = config.memory_reservation(1 << 20)));
-    assert_ne!(plain, Identity::description(&component).name());
+    assert_ne!(plain, CacheEntryId::description(&component).name());
     let engine = wasmtime::Engine::default();
     assert_ne!(
-        Identity::code(&blake3::hash(b"another"), &engine).name(),
+        CacheEntryId::code(&blake3::hash(b"another"), &engine).name(),
         plain
     );
 }
@@ -280,8 +283,8 @@ fn many_writers_leave_a_whole_entry_and_one_key() {
 fn the_oldest_entries_go_first_and_so_does_what_dead_writers_left() {
     let place = Place::new();
     let cache = place.cache();
-    let names: Vec<Identity> = (0_u8..4)
-        .map(|number| Identity::description(&blake3::hash(&[number])))
+    let names: Vec<CacheEntryId> = (0_u8..4)
+        .map(|number| CacheEntryId::description(&blake3::hash(&[number])))
         .collect();
     let old = |path: &Path, seconds: i64| {
         let time = rustix::fs::Timespec {

@@ -1,16 +1,17 @@
-use super::{Kind, compile, kind};
+use super::{ComponentFileKind, compile, kind};
 use crate::ComponentError;
 
 #[test]
 fn what_a_file_seems_to_be() {
-    let check = |bytes: &[u8], expected: Kind| assert_eq!(kind(bytes), expected, "{bytes:?}");
-    check(b"", Kind::Empty);
-    check(b"\0asm\x0d\0\x01\0", Kind::Component);
-    check(b"\0asm\x01\0\0\0", Kind::Module);
-    check(b"\0asm", Kind::Component);
-    check(b"\n (module)", Kind::Text);
-    check(b"\x7fELF", Kind::Other);
-    check(b"#!/bin/sh", Kind::Other);
+    let check =
+        |bytes: &[u8], expected: ComponentFileKind| assert_eq!(kind(bytes), expected, "{bytes:?}");
+    check(b"", ComponentFileKind::Empty);
+    check(b"\0asm\x0d\0\x01\0", ComponentFileKind::Component);
+    check(b"\0asm\x01\0\0\0", ComponentFileKind::Module);
+    check(b"\0asm", ComponentFileKind::Component);
+    check(b"\n (module)", ComponentFileKind::Text);
+    check(b"\x7fELF", ComponentFileKind::Other);
+    check(b"#!/bin/sh", ComponentFileKind::Other);
 }
 
 /// W-061: infrastructure errors begin with the words of the document, and say what to do.

@@ -10,9 +10,9 @@ use crate::ComponentError;
 
 /// Tells, without reading, whether bytes are the ones that were seen before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Stamp {
+pub(super) enum ComponentFileStamp {
     /// Bytes in memory, by where they are.
-    Memory(Held),
+    Memory(HeldBytes),
     /// A file, by what changes with it.
     File {
         place: (i128, i128),
@@ -24,28 +24,28 @@ pub(super) enum Stamp {
 
 /// Bytes in memory. They are held, so that nothing else can come to be where they are.
 #[derive(Debug, Clone)]
-pub(super) struct Held(Bytes);
+pub(super) struct HeldBytes(Bytes);
 
-impl PartialEq for Held {
+impl PartialEq for HeldBytes {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(&raw const *self.0, &raw const *other.0)
     }
 }
 
-impl Eq for Held {}
+impl Eq for HeldBytes {}
 
-impl std::hash::Hash for Held {
+impl std::hash::Hash for HeldBytes {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         std::ptr::hash(&raw const *self.0, state);
     }
 }
 
-impl Stamp {
+impl ComponentFileStamp {
     /// The stamp of a component; none for a file that tells too little.
     pub(super) fn of(component: &Component) -> Result<Option<Self>, ComponentError> {
         let stamp = match &component.source {
-            ComponentSource::Embedded(bytes) => Self::Memory(Held(Bytes::from_static(bytes))),
-            ComponentSource::Bytes(bytes) => Self::Memory(Held(bytes.clone())),
+            ComponentSource::Embedded(bytes) => Self::Memory(HeldBytes(Bytes::from_static(bytes))),
+            ComponentSource::Bytes(bytes) => Self::Memory(HeldBytes(bytes.clone())),
             ComponentSource::File(file) => match Self::of_file(file) {
                 Ok(stamp) => stamp,
                 Err(error) => return Err(unreadable(component, &error)),
@@ -75,7 +75,7 @@ impl Stamp {
     /// How many bytes are kept in memory by it.
     pub(super) fn held(&self) -> usize {
         match self {
-            Self::Memory(Held(bytes)) => bytes.len(),
+            Self::Memory(HeldBytes(bytes)) => bytes.len(),
             Self::File { .. } => 0,
         }
     }
@@ -102,17 +102,24 @@ impl Stamp {
 }
 
 /// The bytes of a component, and the stamp that they have, if they can be known by it.
-pub(super) fn read(component: &Component) -> Result<(Bytes, Option<Stamp>), ComponentError> {
+pub(super) fn read(
+    component: &Component,
+) -> Result<(Bytes, Option<ComponentFileStamp>), ComponentError> {
     let file = match &component.source {
         ComponentSource::Embedded(bytes) => {
-            return Ok((Bytes::from_static(bytes), Stamp::of(component)?));
+            return Ok((
+                Bytes::from_static(bytes),
+                ComponentFileStamp::of(component)?,
+            ));
         }
-        ComponentSource::Bytes(bytes) => return Ok((bytes.clone(), Stamp::of(component)?)),
+        ComponentSource::Bytes(bytes) => {
+            return Ok((bytes.clone(), ComponentFileStamp::of(component)?));
+        }
         ComponentSource::File(file) => file,
     };
     let failed = |error: io::Error| unreadable(component, &error);
-    let before = Stamp::of_file(file).map_err(failed)?;
-    let Stamp::File { size, .. } = before else {
+    let before = ComponentFileStamp::of_file(file).map_err(failed)?;
+    let ComponentFileStamp::File { size, .. } = before else {
         return Err(failed(io::ErrorKind::Unsupported.into()));
     };
     if size > MAX_BYTES {
@@ -120,7 +127,7 @@ pub(super) fn read(component: &Component) -> Result<(Bytes, Option<Stamp>), Comp
         return Err(failed(io::Error::other(why)));
     }
     let bytes = read_at(file, size).map_err(failed)?;
-    let after = Stamp::of_file(file).map_err(failed)?;
+    let after = ComponentFileStamp::of_file(file).map_err(failed)?;
     let stamp = (before == after && after.is_settled()).then_some(after);
     Ok((Bytes::from(bytes), stamp))
 }

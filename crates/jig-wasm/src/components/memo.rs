@@ -1,42 +1,42 @@
-//! [`Memo`]: what is known of components, of bounded size.
+//! [`ComponentMemo`]: what is known of components, of bounded size.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::bytes::Stamp;
-use super::{Compiling, Ready};
-use crate::{ComponentError, Description};
+use super::bytes::ComponentFileStamp;
+use super::{CompiledComponent, LoadingComponent};
+use crate::{ComponentError, ComponentTool};
 
 /// What is known of components.
 #[derive(Default)]
-pub(super) struct Memo {
+pub(super) struct ComponentMemo {
     /// The hashes of bytes, by their stamps, and when each was last asked for.
-    hashes: HashMap<Stamp, (blake3::Hash, u64)>,
+    hashes: HashMap<ComponentFileStamp, (blake3::Hash, u64)>,
     /// The components by their hashes, and when each was last asked for.
-    entries: HashMap<blake3::Hash, (Entry, u64)>,
+    entries: HashMap<blake3::Hash, (MemoEntry, u64)>,
     /// How components describe themselves, by their hashes, and when each was last asked for.
-    descriptions: HashMap<blake3::Hash, (Option<Vec<Description>>, u64)>,
+    descriptions: HashMap<blake3::Hash, (Option<Vec<ComponentTool>>, u64)>,
     /// Counts what is asked for.
     clock: u64,
 }
 
-pub(super) enum Entry {
-    Loading(Compiling),
-    Ready(Arc<Ready>),
+pub(super) enum MemoEntry {
+    Loading(LoadingComponent),
+    Ready(Arc<CompiledComponent>),
     /// The same bytes would fail again.
     Failed(ComponentError),
 }
 
-impl Memo {
-    pub(super) fn hash(&mut self, stamp: &Stamp) -> Option<blake3::Hash> {
+impl ComponentMemo {
+    pub(super) fn hash(&mut self, stamp: &ComponentFileStamp) -> Option<blake3::Hash> {
         self.clock += 1;
         let (hash, used) = self.hashes.get_mut(stamp)?;
         *used = self.clock;
         Some(*hash)
     }
 
-    pub(super) fn remember(&mut self, stamp: Stamp, hash: blake3::Hash) {
+    pub(super) fn remember(&mut self, stamp: ComponentFileStamp, hash: blake3::Hash) {
         if stamp.held() > MAX_HELD {
             return;
         }
@@ -47,7 +47,7 @@ impl Memo {
         }
     }
 
-    pub(super) fn entry(&mut self, hash: &blake3::Hash) -> Option<&Entry> {
+    pub(super) fn entry(&mut self, hash: &blake3::Hash) -> Option<&MemoEntry> {
         self.clock += 1;
         let (entry, used) = self.entries.get_mut(hash)?;
         *used = self.clock;
@@ -55,7 +55,7 @@ impl Memo {
     }
 
     pub(super) fn begin(&mut self, hash: blake3::Hash, shown: &str, size: u64) {
-        let loading = Entry::Loading(Compiling {
+        let loading = MemoEntry::Loading(LoadingComponent {
             shown: shown.to_owned(),
             since: Instant::now(),
             size,
@@ -63,16 +63,20 @@ impl Memo {
         self.entries.insert(hash, (loading, self.clock));
     }
 
-    pub(super) fn finish(&mut self, hash: blake3::Hash, made: Result<Arc<Ready>, ComponentError>) {
+    pub(super) fn finish(
+        &mut self,
+        hash: blake3::Hash,
+        made: Result<Arc<CompiledComponent>, ComponentError>,
+    ) {
         self.clock += 1;
         let entry = match made {
-            Ok(ready) => Entry::Ready(ready),
-            Err(error) => Entry::Failed(error),
+            Ok(ready) => MemoEntry::Ready(ready),
+            Err(error) => MemoEntry::Failed(error),
         };
         self.entries.insert(hash, (entry, self.clock));
         // Somebody waits for those that are being loaded, and one that is alone is kept however large it is.
         while self.entries.len() > MAX_COMPONENTS || (self.loaded() > 1 && self.size() > MAX_SIZE) {
-            let is_loaded = |entry: &Entry| !matches!(entry, Entry::Loading(_));
+            let is_loaded = |entry: &MemoEntry| !matches!(entry, MemoEntry::Loading(_));
             if !forget_oldest(&mut self.entries, is_loaded) {
                 break;
             }
@@ -82,7 +86,7 @@ impl Memo {
     /// How many components are not being loaded.
     fn loaded(&self) -> usize {
         let entries = self.entries.values();
-        let loaded = entries.filter(|(entry, _)| !matches!(entry, Entry::Loading(_)));
+        let loaded = entries.filter(|(entry, _)| !matches!(entry, MemoEntry::Loading(_)));
         loaded.count()
     }
 
@@ -90,20 +94,23 @@ impl Memo {
     fn size(&self) -> u64 {
         let entries = self.entries.values();
         let sizes = entries.map(|(entry, _)| match entry {
-            Entry::Ready(ready) => ready.size,
-            Entry::Loading(_) | Entry::Failed(_) => 0,
+            MemoEntry::Ready(ready) => ready.size,
+            MemoEntry::Loading(_) | MemoEntry::Failed(_) => 0,
         });
         sizes.sum()
     }
 
-    pub(super) fn description(&mut self, hash: &blake3::Hash) -> Option<Option<Vec<Description>>> {
+    pub(super) fn description(
+        &mut self,
+        hash: &blake3::Hash,
+    ) -> Option<Option<Vec<ComponentTool>>> {
         self.clock += 1;
         let (known, used) = self.descriptions.get_mut(hash)?;
         *used = self.clock;
         Some(known.clone())
     }
 
-    pub(super) fn describe(&mut self, hash: blake3::Hash, known: Option<Vec<Description>>) {
+    pub(super) fn describe(&mut self, hash: blake3::Hash, known: Option<Vec<ComponentTool>>) {
         self.clock += 1;
         self.descriptions.insert(hash, (known, self.clock));
         if self.descriptions.len() > MAX_DESCRIPTIONS {
@@ -113,7 +120,7 @@ impl Memo {
 
     /// How many bytes are held by the stamps that are remembered.
     pub(super) fn held(&self) -> usize {
-        self.hashes.keys().map(Stamp::held).sum()
+        self.hashes.keys().map(ComponentFileStamp::held).sum()
     }
 
     #[cfg(test)]
@@ -121,11 +128,11 @@ impl Memo {
         self.entries.len()
     }
 
-    pub(super) fn loading(&self) -> Vec<Compiling> {
+    pub(super) fn loading(&self) -> Vec<LoadingComponent> {
         let entries = self.entries.values();
         let loading = entries.filter_map(|(entry, _)| match entry {
-            Entry::Loading(compiling) => Some(compiling.clone()),
-            Entry::Ready(_) | Entry::Failed(_) => None,
+            MemoEntry::Loading(compiling) => Some(compiling.clone()),
+            MemoEntry::Ready(_) | MemoEntry::Failed(_) => None,
         });
         loading.collect()
     }

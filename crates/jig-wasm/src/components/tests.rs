@@ -14,10 +14,10 @@ use std::time::Duration;
 use ::bytes::Bytes;
 use jig_runtime::{Component, ComponentSource};
 
-use super::{Components, Loaded};
+use super::{CodeSource, Components};
 use crate::ComponentError;
-use crate::cache::{Cache, CacheDirs};
-use crate::engine::Machine;
+use crate::cache::{CacheDirs, ComponentCache};
+use crate::engine::WasmMachine;
 
 /// A component that is none of ours, so that nothing but loading it is tried.
 fn text(marker: usize) -> String {
@@ -42,16 +42,16 @@ fn of_file(path: &Path) -> Component {
 
 fn components(folder: Option<&Path>) -> Arc<Components> {
     let cache = folder.map(|folder| {
-        Cache::new(CacheDirs {
+        ComponentCache::new(CacheDirs {
             code: folder.join("code"),
             key: folder.join("key/wasm.key"),
         })
     });
-    Arc::new(Components::new(Machine::shared().unwrap(), cache))
+    Arc::new(Components::new(WasmMachine::shared().unwrap(), cache))
 }
 
 #[track_caller]
-fn load(components: &Arc<Components>, component: &Component) -> (blake3::Hash, Loaded) {
+fn load(components: &Arc<Components>, component: &Component) -> (blake3::Hash, CodeSource) {
     let (ready, from) = components.get(component, || false).unwrap();
     (ready.hash, from)
 }
@@ -62,17 +62,17 @@ fn w032_a_component_is_compiled_once_and_found_again() {
     let first = components(Some(folder.path()));
     let one = component(ComponentSource::Bytes(binary(1)));
     assert!(!first.is_ready(&one));
-    assert_eq!(load(&first, &one).1, Loaded::Compiled);
-    assert_eq!(load(&first, &one).1, Loaded::Memory);
+    assert_eq!(load(&first, &one).1, CodeSource::Compiled);
+    assert_eq!(load(&first, &one).1, CodeSource::Memory);
     // The same bytes elsewhere are the same component.
     let same = component(ComponentSource::Bytes(binary(1)));
-    assert_eq!(load(&first, &same).1, Loaded::Memory);
+    assert_eq!(load(&first, &same).1, CodeSource::Memory);
     // Another process.
     let second = components(Some(folder.path()));
     assert!(second.is_ready(&one));
-    assert_eq!(load(&second, &one).1, Loaded::Disk);
+    assert_eq!(load(&second, &one).1, CodeSource::Disk);
     // One without a cache.
-    assert_eq!(load(&components(None), &one).1, Loaded::Compiled);
+    assert_eq!(load(&components(None), &one).1, CodeSource::Compiled);
 }
 
 #[test]
@@ -93,16 +93,19 @@ fn code_that_was_tampered_with_is_compiled_again() {
         poison(&changed);
         assert_eq!(
             load(&components(Some(folder.path())), &one).1,
-            Loaded::Compiled
+            CodeSource::Compiled
         );
         poison(&whole[..index]);
         assert_eq!(
             load(&components(Some(folder.path())), &one).1,
-            Loaded::Compiled
+            CodeSource::Compiled
         );
     }
     // What was compiled again is whole again.
-    assert_eq!(load(&components(Some(folder.path())), &one).1, Loaded::Disk);
+    assert_eq!(
+        load(&components(Some(folder.path())), &one).1,
+        CodeSource::Disk
+    );
 }
 
 /// Without the seal the attack works: the engine itself takes changed code, and would run it.
@@ -133,14 +136,14 @@ fn code_of_an_engine_with_other_settings_is_not_taken() {
     load(&components(Some(folder.path())), &one);
     let mut config = wasmtime::Config::new();
     config.epoch_interruption(true).memory_reservation(1 << 20);
-    let machine = Machine::on(wasmtime::Engine::new(&config).unwrap()).unwrap();
-    let cache = Cache::new(CacheDirs {
+    let machine = WasmMachine::on(wasmtime::Engine::new(&config).unwrap()).unwrap();
+    let cache = ComponentCache::new(CacheDirs {
         code: folder.path().join("code"),
         key: folder.path().join("key/wasm.key"),
     });
     let foreign = Arc::new(Components::new(Arc::new(machine), Some(cache)));
     assert!(!foreign.is_ready(&one));
-    assert_eq!(load(&foreign, &one).1, Loaded::Compiled);
+    assert_eq!(load(&foreign, &one).1, CodeSource::Compiled);
 }
 
 #[test]
@@ -154,7 +157,10 @@ fn x45_a_file_that_is_replaced_or_changed_is_noticed() {
         assert!(!seen.contains(&hash), "it was taken for an earlier one");
         seen.push(hash);
         // And again, as it is.
-        assert_eq!(load(&components, &of_file(&path)), (hash, Loaded::Memory));
+        assert_eq!(
+            load(&components, &of_file(&path)),
+            (hash, CodeSource::Memory)
+        );
     };
     fs::write(&path, binary(1)).unwrap();
     look(&mut seen);
@@ -190,7 +196,7 @@ fn a_file_that_has_settled_is_not_read_again() {
         assert_eq!(hash, blake3::hash(&binary(1)));
         bytes.is_none()
     });
-    assert_eq!(load(&components, &of_file(&path)).1, Loaded::Compiled);
+    assert_eq!(load(&components, &of_file(&path)).1, CodeSource::Compiled);
 }
 
 #[test]
@@ -227,7 +233,7 @@ fn a_call_that_waits_can_be_given_up_and_others_go_on() {
     assert_eq!(given_up.err(), Some(ComponentError::Cancelled));
     assert!(!components.is_ready(&slow));
     let other = component(ComponentSource::Bytes(binary(2)));
-    assert_eq!(load(&components, &other).1, Loaded::Compiled);
+    assert_eq!(load(&components, &other).1, CodeSource::Compiled);
 }
 
 #[test]
@@ -267,7 +273,7 @@ fn what_is_remembered_is_bounded() {
     assert!(components.lock().len() <= super::memo::MAX_COMPONENTS);
     // The first is compiled again.
     let first = component(ComponentSource::Bytes(binary(0)));
-    assert_eq!(load(&components, &first).1, Loaded::Compiled);
+    assert_eq!(load(&components, &first).1, CodeSource::Compiled);
 }
 
 /// A file is known by its stamp, and its component was forgotten: what it has by then is read again. Whatever
@@ -280,15 +286,17 @@ fn x45_code_is_never_kept_under_the_name_of_another_component() {
     fs::write(&path, binary(2)).unwrap();
     let first = components(Some(folder.path()));
     let swapped = of_file(&path);
-    let stamp = super::bytes::Stamp::of(&swapped).unwrap().unwrap();
+    let stamp = super::bytes::ComponentFileStamp::of(&swapped)
+        .unwrap()
+        .unwrap();
     first.lock().remember(stamp, blake3::hash(&binary(1)));
     assert_eq!(load(&first, &swapped).0, blake3::hash(&binary(2)));
     // Another process knows nothing of the component whose name the file had.
     let second = components(Some(folder.path()));
     let one = component(ComponentSource::Bytes(binary(1)));
-    assert_eq!(load(&second, &one).1, Loaded::Compiled);
+    assert_eq!(load(&second, &one).1, CodeSource::Compiled);
     let other = component(ComponentSource::Bytes(binary(2)));
-    assert_eq!(load(&second, &other).1, Loaded::Disk);
+    assert_eq!(load(&second, &other).1, CodeSource::Disk);
 }
 
 /// Files that have no descriptors are read anew with each call, and what is known by its place is held there.

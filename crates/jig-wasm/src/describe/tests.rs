@@ -1,10 +1,10 @@
 use serde_json::json;
 
-use super::{MAX_DESCRIPTION, MAX_NAME, MAX_TOOLS, Said, read};
+use super::{GuestDescription, MAX_DESCRIPTION, MAX_NAME, MAX_TOOLS, read};
 use crate::ComponentError;
 
-fn one(name: &str, description: &str, parameters: &str) -> Said {
-    Said {
+fn one(name: &str, description: &str, parameters: &str) -> GuestDescription {
+    GuestDescription {
         name: name.to_owned(),
         description: description.to_owned(),
         parameters: parameters.to_owned(),
@@ -25,7 +25,7 @@ fn what_a_component_says_is_read() {
 
 #[test]
 fn what_is_no_description_is_refused() {
-    let check = |said: Vec<Said>, expected: &str| {
+    let check = |said: Vec<GuestDescription>, expected: &str| {
         let error = read(said).unwrap_err();
         assert!(matches!(error, ComponentError::Describe(_)));
         assert!(error.to_string().contains(expected), "{error}");

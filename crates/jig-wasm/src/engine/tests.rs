@@ -8,7 +8,7 @@ use std::process::Command;
 use wasmtime::component::Component;
 use wasmtime::{Engine, Instance, Module, Store};
 
-use super::{MEMORY_BYTES, Machine, Room, engine};
+use super::{AddressSpace, MEMORY_BYTES, WasmMachine, engine};
 
 /// A module whose function grows its memory by one page and gives what is in the last.
 fn grown(engine: &Engine) -> i32 {
@@ -26,12 +26,12 @@ fn grown(engine: &Engine) -> i32 {
 
 #[test]
 fn every_room_runs_components() {
-    for room in Room::ALL {
+    for room in AddressSpace::ALL {
         let engine = Engine::new(&room.config()).unwrap();
         assert_eq!(grown(&engine), 7, "{room:?}");
         let component = wat::parse_str("(component)").unwrap();
         assert!(Component::from_binary(&engine, &component).is_ok());
-        assert!(Machine::on(engine).is_ok());
+        assert!(WasmMachine::on(engine).is_ok());
     }
 }
 
@@ -39,8 +39,8 @@ fn every_room_runs_components() {
 fn where_there_is_little_address_space_there_is_no_pool() {
     const INSIDE: &str = "JIG_TEST_LITTLE_ADDRESS_SPACE";
     if std::env::var_os(INSIDE).is_some() {
-        assert!(Engine::new(&Room::POOL.config()).is_err());
-        assert!(Engine::new(&Room::SMALL_POOL.config()).is_err());
+        assert!(Engine::new(&AddressSpace::POOL.config()).is_err());
+        assert!(Engine::new(&AddressSpace::SMALL_POOL.config()).is_err());
         assert_eq!(grown(&engine().unwrap()), 7);
         return;
     }

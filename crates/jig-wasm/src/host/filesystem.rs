@@ -1,7 +1,8 @@
 //! `jp:host/filesystem`: files by whole requests, as mediated tools have them.
 
 use jig_proto::vfs::{
-    EntryKind, FsAppend, FsDelete, FsListDir, FsPath, FsRead, FsRename, FsWrite, Reply, Request,
+    EntryKind, FsAppend, FsDelete, FsListDir, FsPath, FsRead, FsRename, FsWrite, VfsReply,
+    VfsRequest,
 };
 use wasmtime::component::{HasSelf, Linker};
 
@@ -10,7 +11,7 @@ use crate::bindings::jp::host::filesystem::{self, Entry, Host, Kind, MetadataInf
 use crate::guest::Guest;
 
 /// What a guest gets: the result, or a text that says what was refused and why.
-type Answer<T> = wasmtime::Result<Result<T, String>>;
+type HostFilesResult<T> = wasmtime::Result<Result<T, String>>;
 
 /// Adds it to the linker.
 pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
@@ -18,29 +19,29 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 }
 
 impl Host for Guest {
-    fn read(&mut self, path: String) -> Answer<Vec<u8>> {
-        self.hosted(&Request::FsRead(FsRead::new(path)), content)
+    fn read(&mut self, path: String) -> HostFilesResult<Vec<u8>> {
+        self.hosted(&VfsRequest::FsRead(FsRead::new(path)), content)
     }
 
-    fn read_range(&mut self, path: String, offset: u64, length: u64) -> Answer<Vec<u8>> {
+    fn read_range(&mut self, path: String, offset: u64, length: u64) -> HostFilesResult<Vec<u8>> {
         let read = FsRead {
             offset: Some(offset),
             length: Some(length),
             ..FsRead::new(path)
         };
-        self.hosted(&Request::FsRead(read), content)
+        self.hosted(&VfsRequest::FsRead(read), content)
     }
 
-    fn list_dir(&mut self, path: String) -> Answer<Vec<Entry>> {
+    fn list_dir(&mut self, path: String) -> HostFilesResult<Vec<Entry>> {
         let mut entries = Vec::new();
         let mut list = FsListDir {
             limit: Some(PAGE),
             ..FsListDir::new(path)
         };
         loop {
-            let request = Request::FsListDir(list.clone());
+            let request = VfsRequest::FsListDir(list.clone());
             let page = match self.ask_within(&request)? {
-                Ok(Reply::List(page)) => page,
+                Ok(VfsReply::List(page)) => page,
                 Ok(_) => return Ok(Err(other_form(request.method()))),
                 Err(error) => return Ok(Err(explained(error))),
             };
@@ -60,10 +61,10 @@ impl Host for Guest {
         }
     }
 
-    fn metadata(&mut self, path: String) -> Answer<MetadataInfo> {
-        let request = Request::FsMetadata(FsPath::new(path));
+    fn metadata(&mut self, path: String) -> HostFilesResult<MetadataInfo> {
+        let request = VfsRequest::FsMetadata(FsPath::new(path));
         self.hosted(&request, |reply| match reply {
-            Reply::Metadata(metadata) => Some(MetadataInfo {
+            VfsReply::Metadata(metadata) => Some(MetadataInfo {
                 kind: kind(metadata.kind),
                 size: metadata.size,
             }),
@@ -71,48 +72,48 @@ impl Host for Guest {
         })
     }
 
-    fn exists(&mut self, path: String) -> Answer<bool> {
-        let request = Request::FsExists(FsPath::new(path));
+    fn exists(&mut self, path: String) -> HostFilesResult<bool> {
+        let request = VfsRequest::FsExists(FsPath::new(path));
         self.hosted(&request, |reply| match reply {
-            Reply::Exists(exists) => Some(exists),
+            VfsReply::Exists(exists) => Some(exists),
             _ => None,
         })
     }
 
-    fn write(&mut self, path: String, content: Vec<u8>) -> Answer<()> {
-        self.hosted(&Request::FsWrite(FsWrite::new(path, content)), done)
+    fn write(&mut self, path: String, content: Vec<u8>) -> HostFilesResult<()> {
+        self.hosted(&VfsRequest::FsWrite(FsWrite::new(path, content)), done)
     }
 
-    fn append(&mut self, path: String, content: Vec<u8>) -> Answer<()> {
-        self.hosted(&Request::FsAppend(FsAppend::new(path, content)), done)
+    fn append(&mut self, path: String, content: Vec<u8>) -> HostFilesResult<()> {
+        self.hosted(&VfsRequest::FsAppend(FsAppend::new(path, content)), done)
     }
 
-    fn create_dir(&mut self, path: String) -> Answer<()> {
-        self.hosted(&Request::FsMkdir(FsPath::new(path)), done)
+    fn create_dir(&mut self, path: String) -> HostFilesResult<()> {
+        self.hosted(&VfsRequest::FsMkdir(FsPath::new(path)), done)
     }
 
-    fn delete(&mut self, path: String, recursive: bool) -> Answer<()> {
+    fn delete(&mut self, path: String, recursive: bool) -> HostFilesResult<()> {
         let delete = FsDelete {
             recursive,
             ..FsDelete::new(path)
         };
-        self.hosted(&Request::FsDelete(delete), done)
+        self.hosted(&VfsRequest::FsDelete(delete), done)
     }
 
-    fn rename(&mut self, source: String, target: String) -> Answer<()> {
-        self.hosted(&Request::FsRename(FsRename::new(source, target)), done)
+    fn rename(&mut self, source: String, target: String) -> HostFilesResult<()> {
+        self.hosted(&VfsRequest::FsRename(FsRename::new(source, target)), done)
     }
 }
 
-fn content(reply: Reply<'static>) -> Option<Vec<u8>> {
+fn content(reply: VfsReply<'static>) -> Option<Vec<u8>> {
     match reply {
-        Reply::Read(read) => Some(read.content.into_bytes()),
+        VfsReply::Read(read) => Some(read.content.into_bytes()),
         _ => None,
     }
 }
 
-fn done(reply: Reply<'static>) -> Option<()> {
-    matches!(reply, Reply::Done(_)).then_some(())
+fn done(reply: VfsReply<'static>) -> Option<()> {
+    matches!(reply, VfsReply::Done(_)).then_some(())
 }
 
 fn kind(kind: EntryKind) -> Kind {

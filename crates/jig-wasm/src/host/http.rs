@@ -1,6 +1,6 @@
 //! `jp:host/http`: servers, as far as `access.net` allows them.
 
-use jig_proto::vfs::{self, HttpGet, HttpPost, Payload, Reply, Request};
+use jig_proto::vfs::{self, HttpGet, HttpPost, Payload, VfsReply, VfsRequest};
 use wasmtime::component::{HasSelf, Linker};
 
 use crate::bindings::jp::host::http::{self, Header, Host, Response};
@@ -21,7 +21,7 @@ impl Host for Guest {
             url: url.into(),
             headers: sent(headers),
         };
-        self.hosted(&Request::HttpGet(get), response)
+        self.hosted(&VfsRequest::HttpGet(get), response)
     }
 
     fn post(
@@ -35,7 +35,7 @@ impl Host for Guest {
             headers: sent(headers),
             body: Payload::from(body),
         };
-        self.hosted(&Request::HttpPost(post), response)
+        self.hosted(&VfsRequest::HttpPost(post), response)
     }
 }
 
@@ -47,9 +47,9 @@ fn sent(headers: Vec<Header>) -> Vec<vfs::Header<'static>> {
     headers.collect()
 }
 
-fn response(reply: Reply<'static>) -> Option<Response> {
+fn response(reply: VfsReply<'static>) -> Option<Response> {
     match reply {
-        Reply::Http(http) => Some(Response {
+        VfsReply::Http(http) => Some(Response {
             status: http.status,
             body: http.body.into_bytes(),
         }),

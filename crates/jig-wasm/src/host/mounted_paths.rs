@@ -5,7 +5,7 @@
 //! and the broker refuses what leads out of that, also by a link (W-025).
 
 use jig_proto::ProjectPath;
-use jig_proto::vfs::{ErrorKind, ErrorReply, Method, Request};
+use jig_proto::vfs::{ErrorKind, ErrorReply, Method, VfsRequest};
 use jig_runtime::Mount;
 
 /// The directory that a request must stay in; `None` if it is not about files. What its rules say about it is
@@ -16,14 +16,14 @@ use jig_runtime::Mount;
 /// If the mounts leave nothing of it: it changes what is read-only, or needs what no mount shows.
 pub(super) fn directory<'m>(
     mounts: &'m [Mount],
-    request: &Request<'_>,
+    request: &VfsRequest<'_>,
 ) -> Result<Option<&'m ProjectPath>, ErrorReply> {
     let method = request.method();
     let mount = match needs(method) {
-        Needs::Nothing => return Ok(None),
-        Needs::Files => mount(mounts, &paths(request)),
+        MethodNeeds::Nothing => return Ok(None),
+        MethodNeeds::Files => mount(mounts, &paths(request)),
         // It sees the workspace as its sandbox shows it, whatever the guest sees.
-        Needs::Workspace => mounts.iter().find(|mount| mount.path.is_root()),
+        MethodNeeds::Workspace => mounts.iter().find(|mount| mount.path.is_root()),
     };
     let Some(mount) = mount else {
         return Err(unseen(mounts, method));
@@ -61,20 +61,20 @@ fn unseen(mounts: &[Mount], method: Method) -> ErrorReply {
 }
 
 /// What a method is about.
-enum Needs {
+enum MethodNeeds {
     Nothing,
     Files,
     Workspace,
 }
 
-fn needs(method: Method) -> Needs {
+fn needs(method: Method) -> MethodNeeds {
     match method {
-        Method::HttpGet | Method::HttpPost => Needs::Nothing,
+        Method::HttpGet | Method::HttpPost => MethodNeeds::Nothing,
         Method::ProcessRun
         | Method::ProcessStart
         | Method::ProcessRead
         | Method::ProcessWrite
-        | Method::ProcessStop => Needs::Workspace,
+        | Method::ProcessStop => MethodNeeds::Workspace,
         Method::FsRead
         | Method::FsWrite
         | Method::FsAppend
@@ -85,7 +85,7 @@ fn needs(method: Method) -> Needs {
         | Method::FsMkdir
         | Method::FsDelete
         | Method::FsRename
-        | Method::FsGrep => Needs::Files,
+        | Method::FsGrep => MethodNeeds::Files,
     }
 }
 
@@ -104,26 +104,26 @@ fn changes_files(method: Method) -> bool {
 }
 
 /// The paths that a request on files names.
-pub(super) fn paths<'r>(request: &'r Request<'_>) -> Vec<&'r str> {
+pub(super) fn paths<'r>(request: &'r VfsRequest<'_>) -> Vec<&'r str> {
     match request {
-        Request::FsRead(read) => vec![&read.path],
-        Request::FsWrite(write) => vec![&write.path],
-        Request::FsAppend(append) => vec![&append.path],
-        Request::FsPatch(patch) => vec![&patch.path],
-        Request::FsExists(one) | Request::FsMetadata(one) | Request::FsMkdir(one) => {
+        VfsRequest::FsRead(read) => vec![&read.path],
+        VfsRequest::FsWrite(write) => vec![&write.path],
+        VfsRequest::FsAppend(append) => vec![&append.path],
+        VfsRequest::FsPatch(patch) => vec![&patch.path],
+        VfsRequest::FsExists(one) | VfsRequest::FsMetadata(one) | VfsRequest::FsMkdir(one) => {
             vec![&one.path]
         }
-        Request::FsListDir(list) => vec![&list.path],
-        Request::FsDelete(delete) => vec![&delete.path],
-        Request::FsRename(rename) => vec![&rename.from, &rename.to],
-        Request::FsGrep(grep) => grep.paths.iter().flatten().map(AsRef::as_ref).collect(),
-        Request::HttpGet(_)
-        | Request::HttpPost(_)
-        | Request::ProcessRun(_)
-        | Request::ProcessStart(_)
-        | Request::ProcessRead(_)
-        | Request::ProcessWrite(_)
-        | Request::ProcessStop(_) => Vec::new(),
+        VfsRequest::FsListDir(list) => vec![&list.path],
+        VfsRequest::FsDelete(delete) => vec![&delete.path],
+        VfsRequest::FsRename(rename) => vec![&rename.from, &rename.to],
+        VfsRequest::FsGrep(grep) => grep.paths.iter().flatten().map(AsRef::as_ref).collect(),
+        VfsRequest::HttpGet(_)
+        | VfsRequest::HttpPost(_)
+        | VfsRequest::ProcessRun(_)
+        | VfsRequest::ProcessStart(_)
+        | VfsRequest::ProcessRead(_)
+        | VfsRequest::ProcessWrite(_)
+        | VfsRequest::ProcessStop(_) => Vec::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `jp:host/process`: programs, as far as `access.commands` allows them.
 
-use jig_proto::vfs::{ProcessRun, Reply, Request};
+use jig_proto::vfs::{ProcessRun, VfsReply, VfsRequest};
 use wasmtime::component::{HasSelf, Linker};
 
 use crate::bindings::jp::host::process::{self, Host, Output};
@@ -25,13 +25,13 @@ impl Host for Guest {
             envs: envs.into_iter().map(Into::into).collect(),
             cwd: cwd.map(Into::into),
         };
-        self.hosted(&Request::ProcessRun(run), output)
+        self.hosted(&VfsRequest::ProcessRun(run), output)
     }
 }
 
-fn output(reply: Reply<'static>) -> Option<Output> {
+fn output(reply: VfsReply<'static>) -> Option<Output> {
     match reply {
-        Reply::Process(ended) => Some(Output {
+        VfsReply::Process(ended) => Some(Output {
             stdout: ended.stdout.into_owned().into_bytes(),
             stderr: ended.stderr.into_owned().into_bytes(),
             exit_code: ended.exit_code,

@@ -6,9 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use jig_proto::json::Limits;
-use jig_proto::vfs::host::{self, Fault, ToolLine};
-use jig_proto::vfs::{Capabilities, ErrorReply, Id, Init, Reading, Request, SessionLimits};
+use jig_proto::json::JsonLimits;
+use jig_proto::vfs::host::{self, ToolLine, ToolLineFault};
+use jig_proto::vfs::{Capabilities, ErrorReply, Id, Init, Reading, SessionLimits, VfsRequest};
 use jig_proto::{Content, ToolError, ToolState};
 use jig_runtime::Plan;
 use jig_tool::vfs::{Notification, RequestError, Transport as _};
@@ -17,7 +17,7 @@ use wasmtime::component::{HasSelf, Linker};
 
 use crate::bindings::jig::tool::vfs::{self, Host, Message};
 use crate::guest::Guest;
-use crate::limits::Ended;
+use crate::limits::GuestEndReason;
 
 /// Adds it to the linker.
 pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
@@ -26,7 +26,7 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 
 /// Where the talk with a guest stands.
 #[derive(Debug, Default)]
-pub(crate) struct Talk {
+pub(crate) struct GuestProtocol {
     agreed: Capabilities,
     /// Whether the guest has sent its one `ready`.
     is_ready: bool,
@@ -34,7 +34,7 @@ pub(crate) struct Talk {
     last_word: Option<Result<Content, ToolError>>,
 }
 
-impl Talk {
+impl GuestProtocol {
     /// What the guest has said last, if it did so by a message. It counts more than what its `run` returns,
     /// which has no room for content that is more than a text.
     pub(crate) fn take_last_word(&mut self) -> Option<Result<Content, ToolError>> {
@@ -90,7 +90,7 @@ impl Host for Guest {
                 let why = "this is a notification: it goes to `notify`";
                 Ok(self.refuse(None, &ErrorReply::invalid_request(why)))
             }
-            Err(Fault::Answer { id, error, .. }) => Ok(self.refuse(id.as_ref(), &error)),
+            Err(ToolLineFault::Answer { id, error, .. }) => Ok(self.refuse(id.as_ref(), &error)),
             Err(other) => Ok(self.refuse(None, &ErrorReply::invalid_request(other))),
         }
     }
@@ -114,7 +114,7 @@ impl Host for Guest {
             Ok(ToolLine::Result(response)) => self.vfs.finish(response.value.into_result()),
             Ok(ToolLine::Error(error)) => self.vfs.finish(Err(error)),
             Ok(ToolLine::State(state)) => return self.state(state.value),
-            Err(Fault::BrokenNotification { name, error })
+            Err(ToolLineFault::BrokenNotification { name, error })
                 if matches!(name, "result" | "error" | "state") =>
             {
                 let what = format!("the tool sent a `{name}` that cannot be read");
@@ -145,7 +145,7 @@ impl Host for Guest {
         match given {
             Ok(given) => Ok(Ok(given.map(|given| given.to_string()))),
             Err(RequestError::Refused(error)) => Ok(Err(self.error_text(&error))),
-            Err(RequestError::Cancelled) => Err(Ended::Cancelled.into()),
+            Err(RequestError::Cancelled) => Err(GuestEndReason::Cancelled.into()),
             Err(error) => Err(wasmtime::Error::new(error)),
         }
     }
@@ -156,7 +156,7 @@ impl Guest {
     fn wait_apply(
         &mut self,
         limit: Option<Duration>,
-    ) -> Result<Result<Option<Value>, RequestError>, Ended> {
+    ) -> Result<Result<Option<Value>, RequestError>, GuestEndReason> {
         // A limit that no clock can show is none.
         let until = limit.and_then(|limit| Instant::now().checked_add(limit));
         loop {
@@ -183,12 +183,12 @@ impl Guest {
     }
 
     fn reading(&self) -> Reading {
-        let limits = Limits::for_bytes(self.door.plan().message_limit);
+        let limits = JsonLimits::for_bytes(self.door.plan().message_limit);
         let reading = Reading::PLAIN.with_limits(limits);
         reading.with_blobs(self.vfs.agreed.blobs)
     }
 
-    fn answer(&mut self, id: &Id<'_>, request: &Request<'_>) -> wasmtime::Result<Message> {
+    fn answer(&mut self, id: &Id<'_>, request: &VfsRequest<'_>) -> wasmtime::Result<Message> {
         if self.vfs.last_word.is_some() {
             return Ok(self.refuse(Some(id), &ErrorReply::cancelled()));
         }
@@ -198,7 +198,7 @@ impl Guest {
             Err(error) => return Ok(self.refuse(Some(id), &error)),
         };
         let mut line = Vec::new();
-        if matches!(request, Request::FsRead(read) if read.blob) && self.vfs.agreed.blobs {
+        if matches!(request, VfsRequest::FsRead(read) if read.blob) && self.vfs.agreed.blobs {
             let has_content = reply.payload().is_some();
             let blob = host::write_reply_with_blob(&mut line, id, &reply).to_vec();
             return Ok(Message {

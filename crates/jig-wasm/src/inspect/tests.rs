@@ -1,7 +1,7 @@
 use wasmtime::component::Component;
 
 use super::{PROVIDED, provided, unknown};
-use crate::engine::Machine;
+use crate::engine::WasmMachine;
 
 #[test]
 fn a_version_that_ours_can_stand_for_is_provided() {
@@ -25,7 +25,7 @@ fn a_version_that_ours_can_stand_for_is_provided() {
 /// linker complains of the type of what it has, and of the absence of what it has not.
 #[test]
 fn the_table_is_what_the_linker_has() {
-    let machine = Machine::shared().unwrap();
+    let machine = WasmMachine::shared().unwrap();
     let missing = |interface: &str, item: &str| {
         let text = format!(
             "(component (import \"{interface}\" (instance (export \"{item}\" (func (param \"x\" u8))))))"
@@ -93,7 +93,7 @@ const ITEMS: &[(&str, &str)] = &[
 #[test]
 fn names_reach_no_terminal() {
     let text = "(component (import \"url=<https://x/\\1b[2J\\1b]0;x\\07>\" (func)))";
-    let machine = Machine::shared().unwrap();
+    let machine = WasmMachine::shared().unwrap();
     let bytes = wat::parse_str(text).unwrap();
     let component = Component::from_binary(&machine.engine, &bytes).unwrap();
     let [name] = unknown(&component).try_into().unwrap();

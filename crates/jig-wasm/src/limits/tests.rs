@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use jig_runtime::{Reached, RunLimits};
+use jig_runtime::{ReachedLimit, RunLimits};
 use wasmtime::ResourceLimiter as _;
 
-use super::{ELEMENTS, Ended, Meter};
+use super::{ELEMENTS, GuestEndReason, Meter};
 use crate::engine::TABLE_ELEMENTS;
 
 fn meter(memory: u64) -> Meter {
@@ -27,7 +27,7 @@ fn x44_memories_are_counted_together() {
     assert!(meter.memory_growing(400, 600, None).unwrap());
     assert_eq!(meter.memory(), 1000);
     let error = meter.memory_growing(600, 601, None).unwrap_err();
-    assert_eq!(error.downcast_ref(), Some(&Ended::Memory(1000)));
+    assert_eq!(error.downcast_ref(), Some(&GuestEndReason::Memory(1000)));
     assert_eq!(meter.memory(), 1000);
 }
 
@@ -65,7 +65,10 @@ fn x44_tables_are_counted_together() {
     let mut meter = meter(0);
     let too_many = meter.table_growing(0, TABLE_ELEMENTS + 1, None);
     let too_many = too_many.unwrap_err();
-    assert!(matches!(too_many.downcast_ref(), Some(Ended::Table(_))));
+    assert!(matches!(
+        too_many.downcast_ref(),
+        Some(GuestEndReason::Table(_))
+    ));
     for _ in 0..ELEMENTS / TABLE_ELEMENTS {
         assert!(meter.table_growing(0, TABLE_ELEMENTS, None).unwrap());
     }
@@ -80,7 +83,10 @@ fn a_question_stops_the_clock() {
         ..meter(0)
     };
     let before = Duration::from_secs(5);
-    assert_eq!(meter.check_time(before), Err(Ended::Time(Duration::ZERO)));
+    assert_eq!(
+        meter.check_time(before),
+        Err(GuestEndReason::Time(Duration::ZERO))
+    );
     // An hour of waiting since then.
     assert_eq!(meter.check_time(before + Duration::from_secs(3600)), Ok(()));
     assert!(meter.deadline(Duration::MAX).is_none());
@@ -88,17 +94,20 @@ fn a_question_stops_the_clock() {
 
 #[test]
 fn only_a_limit_that_can_be_set_is_told_as_one() {
-    let check = |ended: Ended, expected: Option<Reached>| {
+    let check = |ended: GuestEndReason, expected: Option<ReachedLimit>| {
         let mut limits = RunLimits::default();
         limits.tree.memory = Some(100);
         limits.tree.descriptors = Some(7);
         assert_eq!(ended.reached(&limits), expected, "{ended:?}");
     };
-    check(Ended::Memory(100), Some(Reached::Memory(100)));
+    check(GuestEndReason::Memory(100), Some(ReachedLimit::Memory(100)));
     // The engine's own, below which the declared one does not matter.
-    check(Ended::Memory(50), None);
-    check(Ended::Descriptors(7), Some(Reached::Descriptors(7)));
-    check(Ended::Descriptors(6), None);
-    check(Ended::Cancelled, None);
-    check(Ended::Exit(0), None);
+    check(GuestEndReason::Memory(50), None);
+    check(
+        GuestEndReason::Descriptors(7),
+        Some(ReachedLimit::Descriptors(7)),
+    );
+    check(GuestEndReason::Descriptors(6), None);
+    check(GuestEndReason::Cancelled, None);
+    check(GuestEndReason::Exit(0), None);
 }

@@ -1,14 +1,14 @@
 use jig_proto::{Content, Question, ToolError};
 use serde_json::json;
 
-use super::{Came, clean, said};
+use super::{GuestResult, clean, said};
 use crate::bindings::jp::tool::types::{ErrorInfo, Outcome, Question as Asked};
 
 /// The other way: what a tool of the contract would say for it.
-fn told(came: Result<Came, ToolError>) -> Outcome {
+fn told(came: Result<GuestResult, ToolError>) -> Outcome {
     match came {
-        Ok(Came::Done(content)) => Outcome::Success(content.to_text()),
-        Ok(Came::Asks(question)) => Outcome::NeedsInput(Asked {
+        Ok(GuestResult::Done(content)) => Outcome::Success(content.to_text()),
+        Ok(GuestResult::Asks(question)) => Outcome::NeedsInput(Asked {
             answer_type: question.wit_answer_type().unwrap(),
             default: question.wit_default(),
             id: question.id,
@@ -76,12 +76,18 @@ fn w014_a_question_of_no_kind_is_an_error_that_names_the_tool() {
 #[test]
 fn no_secret_leaves_by_any_outcome() {
     let scrub = |text: String| text.replace("s3cret", "[REDACTED]");
-    let done = clean(Ok(Came::Done(Content::text("a s3cret"))), scrub);
-    assert_eq!(done.unwrap(), Came::Done(Content::text("a [REDACTED]")));
-    let asks = clean(Ok(Came::Asks(Question::yes_no("q", "s3cret?"))), scrub);
+    let done = clean(Ok(GuestResult::Done(Content::text("a s3cret"))), scrub);
+    assert_eq!(
+        done.unwrap(),
+        GuestResult::Done(Content::text("a [REDACTED]"))
+    );
+    let asks = clean(
+        Ok(GuestResult::Asks(Question::yes_no("q", "s3cret?"))),
+        scrub,
+    );
     assert_eq!(
         asks.unwrap(),
-        Came::Asks(Question::yes_no("q", "[REDACTED]?"))
+        GuestResult::Asks(Question::yes_no("q", "[REDACTED]?"))
     );
     let mut error = ToolError::new("s3cret");
     error.trace.push("in s3cret".to_owned());

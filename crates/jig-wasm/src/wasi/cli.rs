@@ -10,12 +10,12 @@ use crate::bindings::wasi::cli::{
     terminal_stdin, terminal_stdout,
 };
 use crate::guest::Guest;
-use crate::limits::Ended;
+use crate::limits::GuestEndReason;
 use crate::wasi::io::{InputStream, OutputStream};
 
 mod captured;
 
-pub(crate) use captured::Captured;
+pub(crate) use captured::CapturedGuestOutput;
 
 /// Adds it to the linker.
 pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
@@ -57,11 +57,11 @@ impl environment::Host for Guest {
 
 impl exit::Host for Guest {
     fn exit(&mut self, status: Result<(), ()>) -> wasmtime::Result<()> {
-        Err(Ended::Exit(u8::from(status.is_err())).into())
+        Err(GuestEndReason::Exit(u8::from(status.is_err())).into())
     }
 
     fn exit_with_code(&mut self, code: u8) -> wasmtime::Result<()> {
-        Err(Ended::Exit(code).into())
+        Err(GuestEndReason::Exit(code).into())
     }
 }
 

@@ -27,7 +27,7 @@ use crate::wasi::io::IoError;
 
 pub use descriptors::Descriptor;
 pub(crate) use descriptors::OpenFiles;
-use descriptors::{Directory, File, Opened};
+use descriptors::{GuestDirectory, GuestFileHandle, OpenedGuestFile};
 pub use entries::Entries;
 
 /// Adds it to the linker.
@@ -41,12 +41,12 @@ impl preopens::Host for Guest {
         let mut directories = Vec::with_capacity(self.mounts.len());
         for mount in 0..self.mounts.len() {
             let guest = self.mounts[mount].guest.clone();
-            let directory = Directory::of_mount(&self.mounts, mount);
+            let directory = GuestDirectory::of_mount(&self.mounts, mount);
             directories.push((self.hold(Descriptor::Directory(directory))?, guest));
         }
         // A guest has no working directory of its own: this is where its relative paths begin.
         if !self.mounts.is_empty() {
-            let directory = Directory::of_mount(&self.mounts, 0);
+            let directory = GuestDirectory::of_mount(&self.mounts, 0);
             let here = self.hold(Descriptor::Directory(directory))?;
             directories.push((here, ".".to_owned()));
         }

@@ -21,7 +21,7 @@ pub use incoming::{
 };
 pub use outgoing::{OutgoingBody, OutgoingRequest, OutgoingResponse, RequestOptions};
 
-pub(crate) use budget::Budget;
+pub(crate) use budget::GuestHttpBudget;
 
 use crate::bindings::wasi::http::types::{ErrorCode, LinkOptions};
 use crate::bindings::wasi::http::{outgoing_handler, types};

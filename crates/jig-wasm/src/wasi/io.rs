@@ -13,7 +13,7 @@ use wasmtime::component::{HasSelf, Linker, Resource, ResourceTableError};
 
 use crate::bindings::wasi::io::{error, poll, streams};
 use crate::guest::Guest;
-use crate::limits::Ended;
+use crate::limits::GuestEndReason;
 
 mod stream;
 
@@ -70,13 +70,13 @@ pub struct IoError {
 }
 
 /// Where a guest reads from.
-pub(crate) trait Source: Send {
+pub(crate) trait GuestSource: Send {
     /// Up to `most` bytes, and at least one; `None` at the end. `most` is never 0.
     fn read(&mut self, most: usize) -> Result<Option<Bytes>, IoError>;
 }
 
 /// Where a guest writes to.
-pub(crate) trait Sink: Send {
+pub(crate) trait GuestSink: Send {
     /// Takes all of it.
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError>;
 
@@ -87,25 +87,25 @@ pub(crate) trait Sink: Send {
 }
 
 /// A stream that a guest reads. Once it has ended or failed it is closed, and its source is let go.
-pub struct InputStream(Option<Box<dyn Source>>);
+pub struct InputStream(Option<Box<dyn GuestSource>>);
 
 impl InputStream {
     /// A stream of what `source` gives.
-    pub(crate) fn new(source: impl Source + 'static) -> Self {
+    pub(crate) fn new(source: impl GuestSource + 'static) -> Self {
         Self(Some(Box::new(source)))
     }
 }
 
 /// A stream that a guest writes. Once it has failed it is closed, and its sink is let go.
 pub struct OutputStream {
-    sink: Option<Box<dyn Sink>>,
+    sink: Option<Box<dyn GuestSink>>,
     /// How many bytes may be written before somebody has to ask again.
     permit: u64,
 }
 
 impl OutputStream {
     /// A stream into `sink`.
-    pub(crate) fn new(sink: impl Sink + 'static) -> Self {
+    pub(crate) fn new(sink: impl GuestSink + 'static) -> Self {
         Self {
             sink: Some(Box::new(sink)),
             permit: 0,
@@ -114,7 +114,7 @@ impl OutputStream {
 }
 
 /// Gives what it was made of, piece by piece.
-impl Source for Bytes {
+impl GuestSource for Bytes {
     fn read(&mut self, most: usize) -> Result<Option<Bytes>, IoError> {
         let piece = self.split_to(most.min(self.len()));
         Ok((!piece.is_empty()).then_some(piece))
@@ -129,7 +129,7 @@ impl Guest {
     /// If it holds too much already.
     pub(crate) fn hold<T: Send + 'static>(&mut self, thing: T) -> wasmtime::Result<Resource<T>> {
         self.table.push(thing).map_err(|error| match error {
-            ResourceTableError::Full => Ended::Descriptors(self.meter.descriptors).into(),
+            ResourceTableError::Full => GuestEndReason::Descriptors(self.meter.descriptors).into(),
             other => other.into(),
         })
     }

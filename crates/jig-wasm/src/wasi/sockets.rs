@@ -29,11 +29,11 @@ pub(crate) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
 
 /// The network of a guest. To have it is to have nothing: it only stands beside an address.
 #[derive(Debug)]
-pub struct Network;
+pub struct WasiNetwork;
 
 /// The addresses of a name.
 #[derive(Debug)]
-pub enum Addresses {}
+pub enum ResolveAddressStream {}
 
 /// A TCP socket.
 #[derive(Debug)]
@@ -45,11 +45,11 @@ pub enum UdpSocket {}
 
 /// What comes to a UDP socket.
 #[derive(Debug)]
-pub enum Incoming {}
+pub enum IncomingDatagramStream {}
 
 /// What goes from a UDP socket.
 #[derive(Debug)]
-pub enum Outgoing {}
+pub enum OutgoingDatagramStream {}
 
 impl network::Host for Guest {
     fn network_error_code(
@@ -61,24 +61,24 @@ impl network::Host for Guest {
 }
 
 impl network::HostNetwork for Guest {
-    fn drop(&mut self, network: Resource<Network>) -> wasmtime::Result<()> {
+    fn drop(&mut self, network: Resource<WasiNetwork>) -> wasmtime::Result<()> {
         self.table.delete(network)?;
         Ok(())
     }
 }
 
 impl instance_network::Host for Guest {
-    fn instance_network(&mut self) -> wasmtime::Result<Resource<Network>> {
-        self.hold(Network)
+    fn instance_network(&mut self) -> wasmtime::Result<Resource<WasiNetwork>> {
+        self.hold(WasiNetwork)
     }
 }
 
 impl ip_name_lookup::Host for Guest {
     fn resolve_addresses(
         &mut self,
-        _network: Resource<Network>,
+        _network: Resource<WasiNetwork>,
         name: String,
-    ) -> wasmtime::Result<Result<Resource<Addresses>, ErrorCode>> {
+    ) -> wasmtime::Result<Result<Resource<ResolveAddressStream>, ErrorCode>> {
         let broker = &self.door.plan().broker;
         broker.refuse_socket("resolve", &name);
         Ok(Err(ErrorCode::AccessDenied))
@@ -130,15 +130,15 @@ impl tcp::Host for Guest {}
 
 impl udp::Host for Guest {}
 
-never!(ip_name_lookup::HostResolveAddressStream, Addresses {
+never!(ip_name_lookup::HostResolveAddressStream, ResolveAddressStream {
     resolve_next_address() -> Result<Option<IpAddress>, ErrorCode>;
     subscribe() -> Resource<Pollable>;
 });
 
 never!(tcp::HostTcpSocket, TcpSocket {
-    start_bind(Resource<Network>, IpSocketAddress) -> Result<(), ErrorCode>;
+    start_bind(Resource<WasiNetwork>, IpSocketAddress) -> Result<(), ErrorCode>;
     finish_bind() -> Result<(), ErrorCode>;
-    start_connect(Resource<Network>, IpSocketAddress) -> Result<(), ErrorCode>;
+    start_connect(Resource<WasiNetwork>, IpSocketAddress) -> Result<(), ErrorCode>;
     finish_connect() -> Result<(Resource<InputStream>, Resource<OutputStream>), ErrorCode>;
     start_listen() -> Result<(), ErrorCode>;
     finish_listen() -> Result<(), ErrorCode>;
@@ -170,9 +170,9 @@ never!(tcp::HostTcpSocket, TcpSocket {
 });
 
 never!(udp::HostUdpSocket, UdpSocket {
-    start_bind(Resource<Network>, IpSocketAddress) -> Result<(), ErrorCode>;
+    start_bind(Resource<WasiNetwork>, IpSocketAddress) -> Result<(), ErrorCode>;
     finish_bind() -> Result<(), ErrorCode>;
-    stream(Option<IpSocketAddress>) -> Result<(Resource<Incoming>, Resource<Outgoing>), ErrorCode>;
+    stream(Option<IpSocketAddress>) -> Result<(Resource<IncomingDatagramStream>, Resource<OutgoingDatagramStream>), ErrorCode>;
     local_address() -> Result<IpSocketAddress, ErrorCode>;
     remote_address() -> Result<IpSocketAddress, ErrorCode>;
     address_family() -> IpAddressFamily;
@@ -185,12 +185,12 @@ never!(udp::HostUdpSocket, UdpSocket {
     subscribe() -> Resource<Pollable>;
 });
 
-never!(udp::HostIncomingDatagramStream, Incoming {
+never!(udp::HostIncomingDatagramStream, IncomingDatagramStream {
     receive(u64) -> Result<Vec<udp::IncomingDatagram>, ErrorCode>;
     subscribe() -> Resource<Pollable>;
 });
 
-never!(udp::HostOutgoingDatagramStream, Outgoing {
+never!(udp::HostOutgoingDatagramStream, OutgoingDatagramStream {
     check_send() -> Result<u64, ErrorCode>;
     send(Vec<udp::OutgoingDatagram>) -> Result<u64, ErrorCode>;
     subscribe() -> Resource<Pollable>;

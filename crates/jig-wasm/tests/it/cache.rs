@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Tried, guest};
-use jig_wasm::{CacheDirs, Loaded, Settings, WasmRuntime};
+use jig_wasm::{CacheDirs, CodeSource, Settings, WasmRuntime};
 use serde_json::json;
 
 /// A runtime as a fresh process has it.
@@ -33,7 +33,7 @@ fn tried(runtime: &WasmRuntime) -> Tried {
 
 /// Where the code came from, after a call that has worked.
 #[track_caller]
-fn from(folder: &Path) -> Loaded {
+fn from(folder: &Path) -> CodeSource {
     let runtime = runtime(folder);
     let prepared = runtime.prepare(&tried(&runtime).component()).unwrap();
     assert_eq!(tried(&runtime).run().text(), "hello");
@@ -49,8 +49,8 @@ fn entry(folder: &Path) -> PathBuf {
 fn a_second_process_starts_warm_and_doubt_means_compiling() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    assert_eq!(from(folder), Loaded::Compiled);
-    assert_eq!(from(folder), Loaded::Disk);
+    assert_eq!(from(folder), CodeSource::Compiled);
+    assert_eq!(from(folder), CodeSource::Disk);
     let whole = fs::read(entry(folder)).unwrap();
 
     // Poisoned in the middle of the code.
@@ -58,22 +58,22 @@ fn a_second_process_starts_warm_and_doubt_means_compiling() {
     let middle = poisoned.len() / 2;
     poisoned[middle] ^= 0xff;
     fs::write(entry(folder), poisoned).unwrap();
-    assert_eq!(from(folder), Loaded::Compiled);
-    assert_eq!(from(folder), Loaded::Disk);
+    assert_eq!(from(folder), CodeSource::Compiled);
+    assert_eq!(from(folder), CodeSource::Disk);
 
     // Truncated.
     fs::write(entry(folder), &whole[..whole.len() / 2]).unwrap();
-    assert_eq!(from(folder), Loaded::Compiled);
+    assert_eq!(from(folder), CodeSource::Compiled);
 
     // With rights for others.
     fs::set_permissions(entry(folder), fs::Permissions::from_mode(0o666)).unwrap();
-    assert_eq!(from(folder), Loaded::Compiled);
-    assert_eq!(from(folder), Loaded::Disk);
+    assert_eq!(from(folder), CodeSource::Compiled);
+    assert_eq!(from(folder), CodeSource::Disk);
 
     // With another key.
     fs::remove_file(folder.join("state/jig/wasm.key")).unwrap();
-    assert_eq!(from(folder), Loaded::Compiled);
-    assert_eq!(from(folder), Loaded::Disk);
+    assert_eq!(from(folder), CodeSource::Compiled);
+    assert_eq!(from(folder), CodeSource::Disk);
 }
 
 #[test]
@@ -84,10 +84,13 @@ fn a_place_that_cannot_be_used_only_costs_time() {
     let component = tried(&runtime).component();
     assert!(!runtime.is_ready(&component));
     let prepared = runtime.prepare(&component).unwrap();
-    assert_eq!(prepared.from, Loaded::Compiled);
+    assert_eq!(prepared.from, CodeSource::Compiled);
     assert!(prepared.not_kept.is_some());
     assert!(runtime.is_ready(&component));
-    assert_eq!(runtime.prepare(&component).unwrap().from, Loaded::Memory);
+    assert_eq!(
+        runtime.prepare(&component).unwrap().from,
+        CodeSource::Memory
+    );
     assert_eq!(tried(&runtime).run().text(), "hello");
 }
 

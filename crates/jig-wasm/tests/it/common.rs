@@ -27,9 +27,9 @@ use jig_broker::{
     AuditEntry, AuditSink, Broker, BrokerParts, HostEnv, HttpSettings, ProcessSettings, Unapproved,
 };
 use jig_files::{DiskFiles, FilesLookup, MemoryFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::{Capabilities, ToolInput};
-use jig_proto::{Action, Context, ProjectPath, Status, ToolError, ToolState};
+use jig_proto::{Action, Context, ProjectPath, StateName, ToolError, ToolState};
 use jig_runtime::{
     AskedBy, Component, ComponentSource, Mount, Plan, RunLimits, Runtime as _, Session,
 };
@@ -42,7 +42,7 @@ pub(crate) struct Tried {
     guest: ComponentSource,
     shown: String,
     backend: Backend,
-    access: Access,
+    access: DeclaredAccess,
     default: DefaultAccess,
     input: ToolInput,
     implementation: Option<String>,
@@ -97,7 +97,7 @@ impl Tried {
                 On::Disk => Backend::Disk(tempfile::tempdir().unwrap()),
                 On::Memory => Backend::Memory(Arc::new(MemoryFiles::new())),
             },
-            access: Access::default(),
+            access: DeclaredAccess::default(),
             default: DefaultAccess::WASM,
             input: ToolInput {
                 name: "tool".to_owned(),
@@ -178,7 +178,7 @@ impl Tried {
         self.access(access)
     }
 
-    pub(crate) fn access(mut self, access: Access) -> Self {
+    pub(crate) fn access(mut self, access: DeclaredAccess) -> Self {
         self.access = access;
         self
     }
@@ -418,7 +418,7 @@ pub(crate) fn guest_path(name: &str) -> PathBuf {
 
 /// Rules, read as those of a tool are.
 #[track_caller]
-pub(crate) fn access(toml: &str) -> Access {
+pub(crate) fn access(toml: &str) -> DeclaredAccess {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path()).unwrap();
     let text = format!(
@@ -446,14 +446,14 @@ fn object(value: Value) -> Map<String, Value> {
 
 /// The first update in this status.
 #[track_caller]
-pub(crate) fn until(session: &Session, status: Status) -> jig_runtime::Update {
+pub(crate) fn until(session: &Session, status: StateName) -> jig_runtime::Update {
     let mut seen = 0;
     loop {
         let update = session.wait(seen, Some(LIMIT));
         if update.state.status() == status {
             return update;
         }
-        let is_over = update.state.status() == Status::Stopped || update.number == seen;
+        let is_over = update.state.status() == StateName::Stopped || update.number == seen;
         assert!(!is_over, "{update:?}");
         seen = update.number;
     }

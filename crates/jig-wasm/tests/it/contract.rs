@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use crate::common::{On, RUNTIME, Tried, access, guest, guest_path, until};
-use jig_proto::{Action, ProjectPath, Status, ToolState};
+use jig_proto::{Action, ProjectPath, StateName, ToolState};
 use jig_runtime::{AskedBy, ComponentSource, Mount};
 use jig_wasm::{CacheDirs, Settings, WasmRuntime};
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ fn w013_a_question_is_put_to_the_caller_and_the_guest_runs_again_with_the_answer
         "default": "\"x\"",
     }));
     let (session, _) = tried.start();
-    let update = until(&session, Status::Waiting);
+    let update = until(&session, StateName::Waiting);
     assert_eq!(update.asker, Some(AskedBy::Tool));
     let ToolState::Waiting { question, .. } = update.state else {
         panic!("{update:?}");
@@ -136,7 +136,7 @@ fn w014_the_kinds_of_answers() {
             "action": "ask", "id": "q", "text": "?", "answer_type": answer_type,
         }));
         let (session, _) = tried.start();
-        let ToolState::Waiting { question, .. } = until(&session, Status::Waiting).state else {
+        let ToolState::Waiting { question, .. } = until(&session, StateName::Waiting).state else {
             panic!("it does not ask");
         };
         assert_eq!(question.schema, schema, "{answer_type}");

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::{LIMIT, On, Tried, until};
-use jig_proto::{Status, ToolError, ToolState};
+use jig_proto::{StateName, ToolError, ToolState};
 use jig_runtime::{ComponentSource, Session};
 use jig_testkit::let_pass;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn attack(tried: Tried) -> ToolError {
     let (beside, _) = neighbour.start();
     let done = tried.run();
     let error = done.error().clone();
-    let ToolState::Stopped { result, .. } = until(&beside, Status::Stopped).state else {
+    let ToolState::Stopped { result, .. } = until(&beside, StateName::Stopped).state else {
         panic!("it has not stopped");
     };
     assert_eq!(result.unwrap().to_text(), computed(3_000_000));
@@ -210,12 +210,12 @@ fn x43_a_call_can_be_cancelled_in_the_middle_of_anything() {
         // So that nothing but the cancelling is measured.
         hostile(json!({"action": "compute"})).run();
         let (session, _) = hostile(arguments.clone()).start();
-        until(&session, Status::Running);
+        until(&session, StateName::Running);
         // No event tells how far a loop has come.
         let_pass(Duration::from_millis(50));
         assert_eq!(
             session.state().state.status(),
-            Status::Running,
+            StateName::Running,
             "{arguments}"
         );
         let start = Instant::now();
@@ -231,7 +231,7 @@ fn x43_a_call_can_be_cancelled_in_the_middle_of_anything() {
 #[test]
 fn a_call_that_waits_for_an_answer_can_be_cancelled() {
     let (session, _) = hostile(json!({"action": "ask", "id": "q", "text": "?"})).start();
-    until(&session, Status::Waiting);
+    until(&session, StateName::Waiting);
     session.cancel();
     assert_eq!(stopped(&session).message, "the call was cancelled");
 }
@@ -240,10 +240,10 @@ fn a_call_that_waits_for_an_answer_can_be_cancelled() {
 fn time_in_which_somebody_is_asked_does_not_count() {
     let tried = hostile(json!({"action": "ask", "id": "q", "text": "?"})).limits(within(400));
     let (session, _) = tried.start();
-    let update = until(&session, Status::Waiting);
+    let update = until(&session, StateName::Waiting);
     let_pass(Duration::from_millis(800));
     session.apply(update.number, json!(true)).unwrap();
-    let ToolState::Stopped { result, .. } = until(&session, Status::Stopped).state else {
+    let ToolState::Stopped { result, .. } = until(&session, StateName::Stopped).state else {
         panic!("it has not stopped");
     };
     assert_eq!(result.unwrap().to_text(), "true");
@@ -257,7 +257,7 @@ fn a_session_that_is_dropped_ends_its_guest() {
     let before = threads();
     for _ in 0..4 {
         let (session, _) = hostile(json!({"action": "spin"})).start();
-        until(&session, Status::Running);
+        until(&session, StateName::Running);
         drop(session);
     }
     // The clock of the engine stays.
@@ -281,7 +281,7 @@ fn many_calls_beside_each_other_do_not_meet() {
 
 #[track_caller]
 fn stopped(session: &Session) -> ToolError {
-    match until(session, Status::Stopped).state {
+    match until(session, StateName::Stopped).state {
         ToolState::Stopped {
             result: Err(error), ..
         } => error,

@@ -4,15 +4,15 @@ mod follow;
 use std::time::Duration;
 
 use self::follow::follow;
-use super::{Bounds, Pattern, Problem, Replaced, apply};
+use super::{ReplaceBounds, ReplacePattern, ReplaceProblem, ReplacedText, apply};
 
-const BOUNDS: Bounds = Bounds {
+const BOUNDS: ReplaceBounds = ReplaceBounds {
     bytes: 1_000_000,
     time: Duration::from_secs(60),
 };
 
-fn text(old: &str, new: &str) -> Pattern {
-    Pattern {
+fn text(old: &str, new: &str) -> ReplacePattern {
+    ReplacePattern {
         old: old.to_owned(),
         new: new.to_owned(),
         is_regex: false,
@@ -20,21 +20,21 @@ fn text(old: &str, new: &str) -> Pattern {
     }
 }
 
-fn regex(old: &str, new: &str) -> Pattern {
-    Pattern {
+fn regex(old: &str, new: &str) -> ReplacePattern {
+    ReplacePattern {
         is_regex: true,
         ..text(old, new)
     }
 }
 
-fn all(pattern: Pattern) -> Pattern {
-    Pattern {
+fn all(pattern: ReplacePattern) -> ReplacePattern {
+    ReplacePattern {
         all: true,
         ..pattern
     }
 }
 
-fn check(before: &str, pattern: Pattern, expected: Result<&str, &str>) {
+fn check(before: &str, pattern: ReplacePattern, expected: Result<&str, &str>) {
     let shown = format!("{pattern:?} on {before:?}");
     let found = apply(before, &[pattern], BOUNDS);
     let found = found.map(|done| done.text).map_err(|problem| problem.why);
@@ -167,7 +167,7 @@ fn an_expression_that_is_catastrophic_elsewhere_takes_no_time_here() {
 fn an_expression_that_searches_everything_for_each_match_is_given_up() {
     // Each match looks for a `b` to the very end.
     let before = "a".repeat(BOUNDS.bytes);
-    let bounds = Bounds {
+    let bounds = ReplaceBounds {
         time: Duration::from_millis(50),
         ..BOUNDS
     };
@@ -188,7 +188,7 @@ fn what_grows_without_bound_is_given_up() {
     let found = apply("a", &vec![double; 64], BOUNDS);
     assert_eq!(
         found,
-        Err(Problem {
+        Err(ReplaceProblem {
             pattern: 20,
             why: format!("makes the file larger than {} bytes", BOUNDS.bytes),
             hint: jig_tool::hint!("replace less at once"),
@@ -203,7 +203,7 @@ fn each_pattern_sees_what_those_before_it_made() {
         &[text("a", "b"), text("b", "cc"), all(text("c", "d"))],
         BOUNDS,
     );
-    let expected = Replaced {
+    let expected = ReplacedText {
         text: "dd".to_owned(),
         count: 4,
     };

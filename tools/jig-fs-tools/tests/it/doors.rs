@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use jig_proto::vfs::host::{self, ToolLine};
-use jig_proto::vfs::{Capabilities, Frame, Init, LineBuffer, Method, Reading, Request, ToolInput};
+use jig_proto::vfs::{
+    Capabilities, Frame, Init, LineBuffer, Method, Reading, ToolInput, VfsRequest,
+};
 use jig_proto::{Action, Context};
 use jig_tool::vfs::{Host, Pipes, serve};
 use jig_tool::{Content, ToolError};
@@ -230,10 +232,10 @@ fn answer(
     out: &mut Vec<u8>,
     workspace: &mut Workspace,
     id: &jig_proto::vfs::Id<'_>,
-    request: &Request<'_>,
+    request: &VfsRequest<'_>,
     reading: &Reading,
 ) {
-    let as_blob = matches!(request, Request::FsRead(read) if read.blob);
+    let as_blob = matches!(request, VfsRequest::FsRead(read) if read.blob);
     assert!(reading.blobs || !as_blob, "blobs were not agreed upon");
     match workspace.answer(request) {
         Ok(reply) if as_blob => {

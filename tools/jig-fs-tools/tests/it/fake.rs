@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use jig_proto::vfs::{
     Capabilities, DoneReply, Entry, EntryKind, ErrorKind, ErrorReply, FileMatches, FsGrep, FsRead,
     FsRename, FsWrite, GrepReply, ListReply, MatchedLine, MetadataReply, Method, Payload,
-    ReadReply, Ready, Reply, Request,
+    ReadReply, Ready, VfsReply, VfsRequest,
 };
 use jig_proto::{Question, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
@@ -35,14 +35,17 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    pub(crate) fn answer(&mut self, request: &Request<'_>) -> Result<Reply<'static>, ErrorReply> {
+    pub(crate) fn answer(
+        &mut self,
+        request: &VfsRequest<'_>,
+    ) -> Result<VfsReply<'static>, ErrorReply> {
         for path in paths_of(request) {
             self.check(request.method(), path)?;
         }
         match request {
-            Request::FsRead(read) => self.read(read).map(Reply::Read),
-            Request::FsWrite(write) => self.write(write),
-            Request::FsPatch(patch) => {
+            VfsRequest::FsRead(read) => self.read(read).map(VfsReply::Read),
+            VfsRequest::FsWrite(write) => self.write(write),
+            VfsRequest::FsPatch(patch) => {
                 let mut text = self.text(&patch.path)?;
                 for (index, edit) in patch.edits.iter().enumerate() {
                     match text.matches(edit.old.as_ref()).count() {
@@ -55,11 +58,11 @@ impl Workspace {
                 }
                 self.put(&patch.path, text.into_bytes())
             }
-            Request::FsListDir(list) => self.list(&list.path).map(Reply::List),
-            Request::FsMetadata(path) => self.metadata(&path.path).map(Reply::Metadata),
-            Request::FsDelete(delete) => self.delete(&delete.path, delete.recursive),
-            Request::FsRename(rename) => self.rename(rename),
-            Request::FsGrep(grep) => self.grep(grep).map(Reply::Grep),
+            VfsRequest::FsListDir(list) => self.list(&list.path).map(VfsReply::List),
+            VfsRequest::FsMetadata(path) => self.metadata(&path.path).map(VfsReply::Metadata),
+            VfsRequest::FsDelete(delete) => self.delete(&delete.path, delete.recursive),
+            VfsRequest::FsRename(rename) => self.rename(rename),
+            VfsRequest::FsGrep(grep) => self.grep(grep).map(VfsReply::Grep),
             other => Err(ErrorReply::method_not_found(other.method().name())),
         }
     }
@@ -142,7 +145,7 @@ impl Workspace {
         })
     }
 
-    fn write(&mut self, write: &FsWrite<'_>) -> Result<Reply<'static>, ErrorReply> {
+    fn write(&mut self, write: &FsWrite<'_>) -> Result<VfsReply<'static>, ErrorReply> {
         if self.is_dir(&write.path) {
             return Err(ErrorReply::is_dir(&write.path));
         }
@@ -159,11 +162,11 @@ impl Workspace {
         self.put(&write.path, write.content.as_bytes().to_vec())
     }
 
-    fn put(&mut self, path: &str, bytes: Vec<u8>) -> Result<Reply<'static>, ErrorReply> {
+    fn put(&mut self, path: &str, bytes: Vec<u8>) -> Result<VfsReply<'static>, ErrorReply> {
         self.changes += 1;
         let etag = self.etag(&bytes);
         self.files.insert(normal(path), bytes);
-        Ok(Reply::Done(DoneReply { etag }))
+        Ok(VfsReply::Done(DoneReply { etag }))
     }
 
     fn list(&self, path: &str) -> Result<ListReply<'static>, ErrorReply> {
@@ -210,7 +213,7 @@ impl Workspace {
         Ok(MetadataReply { kind, size, etag })
     }
 
-    fn delete(&mut self, path: &str, recursive: bool) -> Result<Reply<'static>, ErrorReply> {
+    fn delete(&mut self, path: &str, recursive: bool) -> Result<VfsReply<'static>, ErrorReply> {
         if let Err(error) = self.bytes(path)
             && (error.kind() != ErrorKind::IsDir || !recursive)
         {
@@ -221,10 +224,10 @@ impl Workspace {
         self.files.retain(|path, _| stays(path));
         self.directories.retain(stays);
         self.changes += 1;
-        Ok(Reply::DONE)
+        Ok(VfsReply::DONE)
     }
 
-    fn rename(&mut self, rename: &FsRename<'_>) -> Result<Reply<'static>, ErrorReply> {
+    fn rename(&mut self, rename: &FsRename<'_>) -> Result<VfsReply<'static>, ErrorReply> {
         let bytes = self.bytes(&rename.from)?.clone();
         let is_taken = self.files.contains_key(&normal(&rename.to)) || self.is_dir(&rename.to);
         if is_taken && !rename.overwrite {
@@ -295,15 +298,15 @@ fn normal(path: &str) -> String {
     names.collect::<Vec<_>>().join("/")
 }
 
-fn paths_of<'r>(request: &'r Request<'_>) -> Vec<&'r str> {
+fn paths_of<'r>(request: &'r VfsRequest<'_>) -> Vec<&'r str> {
     match request {
-        Request::FsRead(one) => vec![&one.path],
-        Request::FsWrite(one) => vec![&one.path],
-        Request::FsPatch(one) => vec![&one.path],
-        Request::FsListDir(one) => vec![&one.path],
-        Request::FsMetadata(one) => vec![&one.path],
-        Request::FsDelete(one) => vec![&one.path],
-        Request::FsRename(one) => vec![&one.from, &one.to],
+        VfsRequest::FsRead(one) => vec![&one.path],
+        VfsRequest::FsWrite(one) => vec![&one.path],
+        VfsRequest::FsPatch(one) => vec![&one.path],
+        VfsRequest::FsListDir(one) => vec![&one.path],
+        VfsRequest::FsMetadata(one) => vec![&one.path],
+        VfsRequest::FsDelete(one) => vec![&one.path],
+        VfsRequest::FsRename(one) => vec![&one.from, &one.to],
         _ => Vec::new(),
     }
 }
@@ -315,7 +318,7 @@ pub(crate) struct InProcess {
 }
 
 impl Transport for InProcess {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
         let mut workspace = self.workspace.lock().unwrap();
         workspace.answer(request).map_err(RequestError::Refused)
     }

@@ -30,12 +30,12 @@ fn the_script_edits_a_file_as_git_would_have_it() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success());
         let printed = String::from_utf8(output.stdout).unwrap();
-        let expected = Edit {
+        let expected = GitEdit {
             before: "",
             name: "git-rebase-todo",
             text: before,
         };
-        assert_eq!(editor.look(&printed), Seen::Asks(expected));
+        assert_eq!(editor.look(&printed), EditorOutput::Asks(expected));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), after);
     };
     check("pick a\npick b\n", "", "pick a\npick b\n");
@@ -54,14 +54,17 @@ fn a_text_counts_when_it_is_there_as_a_whole() {
         mark: "jig-1".to_owned(),
     };
     let whole = "hint\n\njig-1 edit TODO\npick a\n\njig-1 end\n";
-    let asks = Seen::Asks(Edit {
+    let asks = EditorOutput::Asks(GitEdit {
         before: "hint\n",
         name: "TODO",
         text: "pick a\n",
     });
     assert_eq!(editor.look(whole), asks);
     for end in "hint\n\njig-1".len()..whole.len() {
-        assert_eq!(editor.look(&whole[..end]), Seen::Partly, "{end}");
+        assert_eq!(editor.look(&whole[..end]), EditorOutput::Partly, "{end}");
     }
-    assert_eq!(editor.look("hint\n\njig-2 edit TODO\n"), Seen::Plain);
+    assert_eq!(
+        editor.look("hint\n\njig-2 edit TODO\n"),
+        EditorOutput::Plain
+    );
 }

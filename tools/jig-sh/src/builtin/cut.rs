@@ -1,41 +1,43 @@
 //! `cut`.
 
-use crate::options::Given;
-use crate::stage::{Stage, operands};
-use crate::stream::{Fail, Out};
+use crate::options::CommandOptions;
+use crate::stage::{CommandContext, operands};
+use crate::stream::{CommandFailure, ShellOutput};
 
 /// What of a line is taken.
-enum Parts {
+enum CutUnit {
     Fields { delimiter: u8, only_split: bool },
     Chars,
     Bytes,
 }
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "s", "dfcb")?;
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "s", "dfcb")?;
     let lists = [given.value('f'), given.value('c'), given.value('b')];
     let (list, parts) = match lists {
         [Some(list), None, None] => {
             let delimiter = match given.value('d').map(str::as_bytes) {
                 None => b'\t',
                 Some([byte]) => *byte,
-                Some(_) => return Err(Fail::Usage("`-d` takes one character".to_owned())),
+                Some(_) => {
+                    return Err(CommandFailure::Usage("`-d` takes one character".to_owned()));
+                }
             };
             let only_split = given.has('s');
             (
                 list,
-                Parts::Fields {
+                CutUnit::Fields {
                     delimiter,
                     only_split,
                 },
             )
         }
-        [None, Some(list), None] => (list, Parts::Chars),
-        [None, None, Some(list)] => (list, Parts::Bytes),
+        [None, Some(list), None] => (list, CutUnit::Chars),
+        [None, None, Some(list)] => (list, CutUnit::Bytes),
         _ => {
             let message =
                 "say what to take with one of -f (fields), -c (characters) and -b (bytes)";
-            return Err(Fail::Usage(message.to_owned()));
+            return Err(CommandFailure::Usage(message.to_owned()));
         }
     };
     let ranges = ranges(list)?;
@@ -51,10 +53,15 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     Ok(stage.code())
 }
 
-fn show(parts: &Parts, ranges: &[Range], line: &[u8], out: &mut Out) -> Result<(), Fail> {
+fn show(
+    parts: &CutUnit,
+    ranges: &[CutRange],
+    line: &[u8],
+    out: &mut ShellOutput,
+) -> Result<(), CommandFailure> {
     let is_taken = |at: usize| ranges.iter().any(|range| range.has(at));
     match parts {
-        Parts::Fields {
+        CutUnit::Fields {
             delimiter,
             only_split,
         } => {
@@ -73,12 +80,12 @@ fn show(parts: &Parts, ranges: &[Range], line: &[u8], out: &mut Out) -> Result<(
                 out.write(field)?;
             }
         }
-        Parts::Bytes => {
+        CutUnit::Bytes => {
             let bytes = line.iter().enumerate();
             let taken = bytes.filter(|(at, _)| is_taken(at + 1));
             out.write(&taken.map(|(_, byte)| *byte).collect::<Vec<u8>>())?;
         }
-        Parts::Chars => {
+        CutUnit::Chars => {
             let text = String::from_utf8_lossy(line);
             let chars = text.chars().enumerate();
             let taken = chars.filter(|(at, _)| is_taken(at + 1));
@@ -90,21 +97,21 @@ fn show(parts: &Parts, ranges: &[Range], line: &[u8], out: &mut Out) -> Result<(
 
 /// Places in a line, counted from 1.
 #[derive(Debug, PartialEq, Eq)]
-struct Range {
+struct CutRange {
     from: usize,
     to: usize,
 }
 
-impl Range {
+impl CutRange {
     fn has(&self, at: usize) -> bool {
         (self.from..=self.to).contains(&at)
     }
 }
 
 /// `1,3-5,7-`.
-fn ranges(list: &str) -> Result<Vec<Range>, Fail> {
+fn ranges(list: &str) -> Result<Vec<CutRange>, CommandFailure> {
     let wrong = || {
-        Fail::Usage(format!(
+        CommandFailure::Usage(format!(
             "`{list}` is not a list of places; write 1,3-5 or 2- (they count from 1)"
         ))
     };
@@ -121,10 +128,10 @@ fn ranges(list: &str) -> Result<Vec<Range>, Fail> {
             let range = match range.split_once('-') {
                 None => {
                     let at = place(range, 0)?;
-                    Range { from: at, to: at }
+                    CutRange { from: at, to: at }
                 }
                 Some(("", "")) => return Err(wrong()),
-                Some((from, to)) => Range {
+                Some((from, to)) => CutRange {
                     from: place(from, 1)?,
                     to: place(to, usize::MAX)?,
                 },

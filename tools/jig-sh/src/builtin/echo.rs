@@ -1,9 +1,9 @@
 //! `echo`.
 
-use crate::stage::Stage;
-use crate::stream::Fail;
+use crate::stage::CommandContext;
+use crate::stream::CommandFailure;
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
     let (mut newline, mut escapes) = (true, false);
     let mut rest = words;
     // Only what consists of its options is one; `-x` is text.

@@ -4,17 +4,17 @@ use std::collections::VecDeque;
 
 use regex::bytes::Regex;
 
-use crate::options::Given;
-use crate::pattern::{Kind, build, translate};
-use crate::stage::{Stage, operands};
-use crate::stream::{Fail, In, Out};
+use crate::options::CommandOptions;
+use crate::pattern::{PatternSyntax, build, translate};
+use crate::stage::{CommandContext, operands};
+use crate::stream::{CommandFailure, ShellInput, ShellOutput};
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let mut given = Given::read(words, "ivncoqlLhHwxEFrRsGI", "emABC")?;
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let mut given = CommandOptions::read(words, "ivncoqlLhHwxEFrRsGI", "emABC")?;
     let mut patterns: Vec<String> = given.all('e').map(str::to_owned).collect();
     if patterns.is_empty() {
         if given.operands.is_empty() {
-            return Err(Fail::Usage("the pattern is missing".to_owned()));
+            return Err(CommandFailure::Usage("the pattern is missing".to_owned()));
         }
         patterns.push(given.operands.remove(0));
     }
@@ -28,7 +28,7 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     };
     let is_named = (paths.len() > 1 || recursive || given.has('H')) && !given.has('h');
     let context = given.number('C')?.unwrap_or(0);
-    let mut search = Search {
+    let mut search = GrepSearch {
         regex: regex(&patterns, &given)?,
         before: given.number('B')?.unwrap_or(context),
         after: given.number('A')?.unwrap_or(context),
@@ -63,15 +63,15 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
 }
 
 /// All patterns as one.
-fn regex(patterns: &[String], given: &Given) -> Result<Regex, Fail> {
+fn regex(patterns: &[String], given: &CommandOptions) -> Result<Regex, CommandFailure> {
     let kind = match (given.has('F'), given.has('E')) {
-        (true, _) => Kind::Fixed,
-        (false, true) => Kind::Extended,
-        (false, false) => Kind::Basic,
+        (true, _) => PatternSyntax::Fixed,
+        (false, true) => PatternSyntax::Extended,
+        (false, false) => PatternSyntax::Basic,
     };
     let mut all = Vec::new();
     for pattern in patterns.iter().flat_map(|pattern| pattern.split('\n')) {
-        let regex = translate(pattern, kind).map_err(Fail::Usage)?;
+        let regex = translate(pattern, kind).map_err(CommandFailure::Usage)?;
         // Each by itself, so that the error names the one that is wrong.
         build(&regex, false, pattern)?;
         all.push(format!("(?:{regex})"));
@@ -85,9 +85,9 @@ fn regex(patterns: &[String], given: &Given) -> Result<Regex, Fail> {
     build(&regex, given.has('i'), &patterns.join("\n"))
 }
 
-struct Search {
+struct GrepSearch {
     regex: Regex,
-    given: Given,
+    given: CommandOptions,
     before: usize,
     after: usize,
     most: usize,
@@ -97,14 +97,19 @@ struct Search {
     separated: bool,
 }
 
-impl Search {
+impl GrepSearch {
     /// Whether nothing more can change the result.
     fn is_done(&self) -> bool {
         self.found && self.given.has('q')
     }
 
     /// Searches a folder and all below it, or a file.
-    fn tree(&mut self, stage: &mut Stage<'_>, path: &str, depth: usize) -> Result<(), Fail> {
+    fn tree(
+        &mut self,
+        stage: &mut CommandContext<'_>,
+        path: &str,
+        depth: usize,
+    ) -> Result<(), CommandFailure> {
         if self.is_done() {
             return Ok(());
         }
@@ -129,8 +134,8 @@ impl Search {
                 // What may be listed and not be read is left out, as with a folder.
                 false => {
                     if let Ok(file) = crate::stage::open(stage.client, &below) {
-                        let source = crate::stream::Source::File(Box::new(file));
-                        self.file(&mut In::new(source, &below), &mut stage.out)?;
+                        let source = crate::stream::ShellSource::File(Box::new(file));
+                        self.file(&mut ShellInput::new(source, &below), &mut stage.out)?;
                     }
                 }
             }
@@ -138,7 +143,11 @@ impl Search {
         Ok(())
     }
 
-    fn file(&mut self, input: &mut In, out: &mut Out) -> Result<(), Fail> {
+    fn file(
+        &mut self,
+        input: &mut ShellInput,
+        out: &mut ShellOutput,
+    ) -> Result<(), CommandFailure> {
         let wants = |flag| self.given.has(flag);
         let (count_only, names, others, quiet) = (wants('c'), wants('l'), wants('L'), wants('q'));
         let is_shown = !(count_only || names || others || quiet);
@@ -206,8 +215,8 @@ impl Search {
         number: u64,
         mark: char,
         line: &[u8],
-        out: &mut Out,
-    ) -> Result<(), Fail> {
+        out: &mut ShellOutput,
+    ) -> Result<(), CommandFailure> {
         let mut head = String::new();
         if self.is_named {
             head = format!("{name}{mark}");

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use crate::options::{Given, number};
-use crate::stage::{Stage, operands};
-use crate::stream::{Fail, In, Out};
+use crate::options::{CommandOptions, number};
+use crate::stage::{CommandContext, operands};
+use crate::stream::{CommandFailure, ShellInput, ShellOutput};
 
-pub(super) fn head(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(&with_count(words), "qv", "nc")?;
+pub(super) fn head(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(&with_count(words), "qv", "nc")?;
     let bytes = given.number('c')?;
     let lines = given.number('n')?.unwrap_or(USUAL);
     each(stage, &given, |input, out| match bytes {
@@ -16,7 +16,11 @@ pub(super) fn head(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> 
     })
 }
 
-fn first_lines(input: &mut In, out: &mut Out, lines: usize) -> Result<(), Fail> {
+fn first_lines(
+    input: &mut ShellInput,
+    out: &mut ShellOutput,
+    lines: usize,
+) -> Result<(), CommandFailure> {
     let mut line = Vec::new();
     for _ in 0..lines {
         if !input.line(&mut line, out)? {
@@ -27,7 +31,11 @@ fn first_lines(input: &mut In, out: &mut Out, lines: usize) -> Result<(), Fail> 
     Ok(())
 }
 
-fn first_bytes(input: &mut In, out: &mut Out, bytes: usize) -> Result<(), Fail> {
+fn first_bytes(
+    input: &mut ShellInput,
+    out: &mut ShellOutput,
+    bytes: usize,
+) -> Result<(), CommandFailure> {
     let mut left = bytes;
     while left > 0 {
         let chunk = input.chunk(out)?;
@@ -41,8 +49,8 @@ fn first_bytes(input: &mut In, out: &mut Out, bytes: usize) -> Result<(), Fail> 
     Ok(())
 }
 
-pub(super) fn tail(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(&with_count(words), "qv", "nc")?;
+pub(super) fn tail(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(&with_count(words), "qv", "nc")?;
     let (option, value) = match (given.value('c'), given.value('n')) {
         (Some(bytes), _) => ('c', bytes),
         (None, lines) => ('n', lines.unwrap_or("10")),
@@ -59,7 +67,11 @@ pub(super) fn tail(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> 
     })
 }
 
-fn after_lines(input: &mut In, out: &mut Out, skipped: usize) -> Result<(), Fail> {
+fn after_lines(
+    input: &mut ShellInput,
+    out: &mut ShellOutput,
+    skipped: usize,
+) -> Result<(), CommandFailure> {
     let mut line = Vec::new();
     for _ in 0..skipped {
         if !input.line(&mut line, out)? {
@@ -69,7 +81,11 @@ fn after_lines(input: &mut In, out: &mut Out, skipped: usize) -> Result<(), Fail
     after_bytes(input, out, 0)
 }
 
-fn after_bytes(input: &mut In, out: &mut Out, skipped: usize) -> Result<(), Fail> {
+fn after_bytes(
+    input: &mut ShellInput,
+    out: &mut ShellOutput,
+    skipped: usize,
+) -> Result<(), CommandFailure> {
     let mut left = skipped;
     loop {
         let chunk = input.chunk(out)?;
@@ -82,7 +98,11 @@ fn after_bytes(input: &mut In, out: &mut Out, skipped: usize) -> Result<(), Fail
     }
 }
 
-fn last_lines(input: &mut In, out: &mut Out, count: usize) -> Result<(), Fail> {
+fn last_lines(
+    input: &mut ShellInput,
+    out: &mut ShellOutput,
+    count: usize,
+) -> Result<(), CommandFailure> {
     let mut kept: VecDeque<Vec<u8>> = VecDeque::new();
     let mut size = 0;
     let mut line = Vec::new();
@@ -106,7 +126,11 @@ fn last_lines(input: &mut In, out: &mut Out, count: usize) -> Result<(), Fail> {
     kept.iter().try_for_each(|line| out.write(line))
 }
 
-fn last_bytes(input: &mut In, out: &mut Out, count: usize) -> Result<(), Fail> {
+fn last_bytes(
+    input: &mut ShellInput,
+    out: &mut ShellOutput,
+    count: usize,
+) -> Result<(), CommandFailure> {
     if count > MOST {
         return Err(too_much());
     }
@@ -125,8 +149,8 @@ fn last_bytes(input: &mut In, out: &mut Out, count: usize) -> Result<(), Fail> {
     out.write(back)
 }
 
-fn too_much() -> Fail {
-    Fail::Said(format!(
+fn too_much() -> CommandFailure {
+    CommandFailure::Said(format!(
         "the end that is asked for has more than {} MiB",
         MOST >> 20
     ))
@@ -134,10 +158,10 @@ fn too_much() -> Fail {
 
 /// Does something for each file, under its name if there are several.
 fn each(
-    stage: &mut Stage<'_>,
-    given: &Given,
-    mut show: impl FnMut(&mut In, &mut Out) -> Result<(), Fail>,
-) -> Result<u8, Fail> {
+    stage: &mut CommandContext<'_>,
+    given: &CommandOptions,
+    mut show: impl FnMut(&mut ShellInput, &mut ShellOutput) -> Result<(), CommandFailure>,
+) -> Result<u8, CommandFailure> {
     let paths = operands(&given.operands);
     let named = paths.len() > 1 && !given.has('q') || given.has('v');
     let mut separator = "";

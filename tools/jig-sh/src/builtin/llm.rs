@@ -11,16 +11,16 @@ mod session;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use jig_tool::proxy::{File, LlmCmd, Message, Mode, Role};
+use jig_tool::proxy::{File, LlmCmd, LlmMessage, LlmRole, OpenMode};
 
-use crate::options::Given;
-use crate::stage::{STDIN, Stage, open};
-use crate::stream::{Fail, In, Sink, Source};
+use crate::options::CommandOptions;
+use crate::stage::{CommandContext, STDIN, open};
+use crate::stream::{CommandFailure, ShellInput, ShellSink, ShellSource};
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "x", "st")?;
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "x", "st")?;
     let [prompt, paths @ ..] = given.operands.as_slice() else {
-        return Err(Fail::Usage(
+        return Err(CommandFailure::Usage(
             "the prompt is missing: llm 'What is this?' FILE".to_owned(),
         ));
     };
@@ -30,21 +30,23 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
         ..LlmCmd::default()
     };
     if let Some(system) = given.value('s') {
-        command.messages.push(Message {
-            role: Role::System,
+        command.messages.push(LlmMessage {
+            role: LlmRole::System,
             content: system.to_owned(),
         });
     }
     if given.has('x') {
         if stage.is_of_model {
-            return Err(Fail::Usage("a session cannot begin another one".to_owned()));
+            return Err(CommandFailure::Usage(
+                "a session cannot begin another one".to_owned(),
+            ));
         }
         command.paths = paths.to_vec();
         // Each question of a session is asked with all inputs, so they are named, and read anew.
         let input = stage.stdin.take();
-        let spool = match input.map(In::into_unread) {
-            None | Some(Ok(Source::Empty | Source::Own)) => None,
-            Some(Ok(source)) => gather(stage, &mut command, In::new(source, STDIN))?,
+        let spool = match input.map(ShellInput::into_unread) {
+            None | Some(Ok(ShellSource::Empty | ShellSource::Own)) => None,
+            Some(Ok(source)) => gather(stage, &mut command, ShellInput::new(source, STDIN))?,
             Some(Err(text)) => gather(stage, &mut command, text)?,
         };
         let answer = session::run(stage, command);
@@ -59,25 +61,28 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     }
     command.files = files.iter().map(File::handle).collect();
     // A terminal would wait for its end, and whoever types has given the prompt.
-    let input = stage.stdin.take().map(In::into_unread);
+    let input = stage.stdin.take().map(ShellInput::into_unread);
     let spool = match input {
-        None | Some(Ok(Source::Empty | Source::Own)) => None,
-        Some(Ok(Source::File(file))) => {
+        None | Some(Ok(ShellSource::Empty | ShellSource::Own)) => None,
+        Some(Ok(ShellSource::File(file))) => {
             command.stdin = Some(file.handle());
             files.push(*file);
             None
         }
-        Some(Ok(pipe @ Source::Pipe(_))) => gather(stage, &mut command, In::new(pipe, STDIN))?,
+        Some(Ok(pipe @ ShellSource::Pipe(_))) => {
+            gather(stage, &mut command, ShellInput::new(pipe, STDIN))?
+        }
         Some(Err(text)) => gather(stage, &mut command, text)?,
     };
     stage.out.push()?;
     command.stdout = match &mut *stage.out.sink() {
-        Sink::File(file, name) => {
+        ShellSink::File(file, name) => {
             // What was written before stands before the answer.
-            file.flush().map_err(|error| Fail::at(name, &error))?;
+            file.flush()
+                .map_err(|error| CommandFailure::at(name, &error))?;
             Some(file.handle())
         }
-        Sink::Null | Sink::Pipe(_) | Sink::Kept(_) => None,
+        ShellSink::Null | ShellSink::Pipe(_) | ShellSink::Kept(_) => None,
     };
     command.stream = command.stdout.is_some();
     let reply = stage.client.llm(&command);
@@ -95,25 +100,26 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
 }
 
 /// Makes a virtual file empty: its memory is the proxy's.
-fn give_back(stage: &Stage<'_>, spool: Option<String>) {
+fn give_back(stage: &CommandContext<'_>, spool: Option<String>) {
     if let Some(spool) = spool {
-        drop(stage.client.open(&spool, Mode::Write));
+        drop(stage.client.open(&spool, OpenMode::Write));
     }
 }
 
 /// Puts what comes from the left into the question: as text, or, if it is long, as a virtual file, whose
 /// name it gives.
 fn gather(
-    stage: &mut Stage<'_>,
+    stage: &mut CommandContext<'_>,
     command: &mut LlmCmd,
-    mut input: In,
-) -> Result<Option<String>, Fail> {
+    mut input: ShellInput,
+) -> Result<Option<String>, CommandFailure> {
     let mut text = Vec::new();
     while text.len() <= AS_TEXT {
         let chunk = input.chunk(&mut stage.out)?;
         if chunk.is_empty() {
             let text = String::from_utf8(text);
-            let text = text.map_err(|_| Fail::Said("the input is not UTF-8".to_owned()))?;
+            let text =
+                text.map_err(|_| CommandFailure::Said("the input is not UTF-8".to_owned()))?;
             command.input = Some(text).filter(|text| !text.is_empty());
             return Ok(None);
         }
@@ -121,8 +127,8 @@ fn gather(
     }
     let number = SPOOLED.fetch_add(1, Ordering::Relaxed);
     let name = format!("/pipe/llm-{}-{number}", std::process::id());
-    let mut spool = stage.client.open(&name, Mode::Write)?;
-    let failed = |error: std::io::Error| Fail::at("the input", &error);
+    let mut spool = stage.client.open(&name, OpenMode::Write)?;
+    let failed = |error: std::io::Error| CommandFailure::at("the input", &error);
     spool.write_all(&text).map_err(failed)?;
     loop {
         let chunk = input.chunk(&mut stage.out)?;

@@ -1,17 +1,17 @@
 //! `ls`.
 
-use jig_tool::proxy::{Client, Code, ListedEntry, Mode};
+use jig_tool::proxy::{Client, ListedEntry, OpenMode, ProxyErrorCode};
 
-use crate::options::Given;
-use crate::stage::Stage;
-use crate::stream::Fail;
+use crate::options::CommandOptions;
+use crate::stage::CommandContext;
+use crate::stream::CommandFailure;
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
     if words.iter().any(|word| is_long(word)) {
         let message = "sizes and times are not known here: the proxy tells names only; `wc -c FILE` counts bytes";
-        return Err(Fail::Usage(message.to_owned()));
+        return Err(CommandFailure::Usage(message.to_owned()));
     }
-    let given = Given::read(words, "1aAdpF", "")?;
+    let given = CommandOptions::read(words, "1aAdpF", "")?;
     let paths = match given.operands.as_slice() {
         [] => vec!["."],
         paths => paths.iter().map(String::as_str).collect(),
@@ -52,13 +52,15 @@ fn is_long(word: &str) -> bool {
 }
 
 /// The entries of a folder; `None` if the path is a file.
-fn look(client: &Client, path: &str) -> Result<Option<Vec<ListedEntry>>, Fail> {
+fn look(client: &Client, path: &str) -> Result<Option<Vec<ListedEntry>>, CommandFailure> {
     let error = match client.list(path) {
         Ok(entries) => return Ok(Some(entries)),
         Err(error) => error,
     };
-    if matches!(error.code(), Some(Code::Arg | Code::NoEnt))
-        && client.open(path, Mode::Read).is_ok()
+    if matches!(
+        error.code(),
+        Some(ProxyErrorCode::Arg | ProxyErrorCode::NoEnt)
+    ) && client.open(path, OpenMode::Read).is_ok()
     {
         return Ok(None);
     }

@@ -4,31 +4,31 @@ mod script;
 
 use regex::bytes::{Captures, Regex};
 
-use self::script::{Act, Address, Command, Part, Substitution};
-use crate::options::Given;
-use crate::pattern::Kind;
-use crate::stage::{Stage, operands};
-use crate::stream::{Fail, In, Out};
+use self::script::{ReplacementPart, SedAction, SedAddress, SedCommand, SedSubstitution};
+use crate::options::CommandOptions;
+use crate::pattern::PatternSyntax;
+use crate::stage::{CommandContext, operands};
+use crate::stream::{CommandFailure, ShellInput, ShellOutput};
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
     if words.iter().any(|word| word.starts_with("-i")) {
         let message =
             "-i is not known here: write the result to another file, `sed … FILE > OTHER`";
-        return Err(Fail::Usage(message.to_owned()));
+        return Err(CommandFailure::Usage(message.to_owned()));
     }
-    let mut given = Given::read(words, "nErs", "e")?;
+    let mut given = CommandOptions::read(words, "nErs", "e")?;
     let mut scripts: Vec<String> = given.all('e').map(str::to_owned).collect();
     if scripts.is_empty() {
         if given.operands.is_empty() {
-            return Err(Fail::Usage(
+            return Err(CommandFailure::Usage(
                 "the script is missing: sed 's/a/b/' FILE".to_owned(),
             ));
         }
         scripts.push(given.operands.remove(0));
     }
     let kind = match given.has('E') || given.has('r') {
-        true => Kind::Extended,
-        false => Kind::Basic,
+        true => PatternSyntax::Extended,
+        false => PatternSyntax::Basic,
     };
     let mut sed = Sed {
         commands: script::parse(&scripts.join("\n"), kind)?,
@@ -44,28 +44,28 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
 }
 
 struct Sed {
-    commands: Vec<Command>,
+    commands: Vec<SedCommand>,
     quiet: bool,
     number: u64,
 }
 
 /// The output. A last line without its end stays so, unless something comes after it.
-struct Printer<'o> {
-    out: &'o mut Out,
+struct SedPrinter<'o> {
+    out: &'o mut ShellOutput,
     /// Whether the current line of the input has its end.
     has_end: bool,
     owes_end: bool,
 }
 
-impl Printer<'_> {
+impl SedPrinter<'_> {
     /// A line that is none of the input's.
-    fn line(&mut self, bytes: &[u8]) -> Result<(), Fail> {
+    fn line(&mut self, bytes: &[u8]) -> Result<(), CommandFailure> {
         self.settle()?;
         self.out.line(bytes)
     }
 
     /// The current line of the input, as it is by now.
-    fn current(&mut self, bytes: &[u8]) -> Result<(), Fail> {
+    fn current(&mut self, bytes: &[u8]) -> Result<(), CommandFailure> {
         self.settle()?;
         self.owes_end = !self.has_end;
         match self.has_end {
@@ -74,7 +74,7 @@ impl Printer<'_> {
         }
     }
 
-    fn settle(&mut self) -> Result<(), Fail> {
+    fn settle(&mut self) -> Result<(), CommandFailure> {
         match std::mem::take(&mut self.owes_end) {
             true => self.out.write(b"\n"),
             false => Ok(()),
@@ -83,18 +83,22 @@ impl Printer<'_> {
 }
 
 /// What is done after a line.
-enum Next {
+enum SedFlow {
     Go,
     Quit,
 }
 
 impl Sed {
-    fn run(&mut self, inputs: Vec<In>, out: &mut Out) -> Result<(), Fail> {
-        let mut lines = Lines {
+    fn run(
+        &mut self,
+        inputs: Vec<ShellInput>,
+        out: &mut ShellOutput,
+    ) -> Result<(), CommandFailure> {
+        let mut lines = SedInput {
             inputs: inputs.into_iter(),
             current: None,
         };
-        let mut out = Printer {
+        let mut out = SedPrinter {
             out,
             has_end: true,
             owes_end: false,
@@ -104,7 +108,7 @@ impl Sed {
             next = lines.next(out.out)?;
             self.number += 1;
             out.has_end = line.pop_if(|last| *last == b'\n').is_some();
-            if let Next::Quit = self.line(line, next.is_none(), &mut out)? {
+            if let SedFlow::Quit = self.line(line, next.is_none(), &mut out)? {
                 break;
             }
         }
@@ -115,17 +119,17 @@ impl Sed {
         &mut self,
         mut line: Vec<u8>,
         is_last: bool,
-        out: &mut Printer<'_>,
-    ) -> Result<Next, Fail> {
+        out: &mut SedPrinter<'_>,
+    ) -> Result<SedFlow, CommandFailure> {
         let mut appended: Vec<Vec<u8>> = Vec::new();
-        let mut next = Next::Go;
+        let mut next = SedFlow::Go;
         let mut is_deleted = false;
         for command in &mut self.commands {
             if !command.applies(&line, self.number, is_last) {
                 continue;
             }
             match &command.act {
-                Act::Substitute(substitution) => {
+                SedAction::Substitute(substitution) => {
                     if let Some(changed) = substitution.apply(&line) {
                         line = changed;
                         if substitution.print {
@@ -133,7 +137,7 @@ impl Sed {
                         }
                     }
                 }
-                Act::Transliterate(pairs) => {
+                SedAction::Transliterate(pairs) => {
                     let text = String::from_utf8_lossy(&line);
                     let other = |c: char| {
                         let pair = pairs.iter().find(|(from, _)| *from == c);
@@ -141,20 +145,20 @@ impl Sed {
                     };
                     line = text.chars().map(other).collect::<String>().into_bytes();
                 }
-                Act::Print => out.current(&line)?,
-                Act::Number => out.line(self.number.to_string().as_bytes())?,
-                Act::Insert(text) => out.line(text)?,
-                Act::Append(text) => appended.push(text.clone()),
-                Act::Change(text) => {
+                SedAction::Print => out.current(&line)?,
+                SedAction::Number => out.line(self.number.to_string().as_bytes())?,
+                SedAction::Insert(text) => out.line(text)?,
+                SedAction::Append(text) => appended.push(text.clone()),
+                SedAction::Change(text) => {
                     if command.is_at_end() {
                         out.line(text)?;
                     }
                     is_deleted = true;
                 }
-                Act::Delete => is_deleted = true,
-                Act::Quit => next = Next::Quit,
+                SedAction::Delete => is_deleted = true,
+                SedAction::Quit => next = SedFlow::Quit,
             }
-            if is_deleted || matches!(next, Next::Quit) {
+            if is_deleted || matches!(next, SedFlow::Quit) {
                 break;
             }
         }
@@ -166,32 +170,32 @@ impl Sed {
     }
 }
 
-impl Command {
+impl SedCommand {
     /// Whether the line is one that the command is for.
     fn applies(&mut self, line: &[u8], number: u64, is_last: bool) -> bool {
-        let is_here = |address: &Address| match address {
-            Address::Line(at) => *at == number,
-            Address::Last => is_last,
-            Address::Match(regex) => regex.is_match(line),
+        let is_here = |address: &SedAddress| match address {
+            SedAddress::Line(at) => *at == number,
+            SedAddress::Last => is_last,
+            SedAddress::Match(regex) => regex.is_match(line),
         };
         let selected = match (&self.from, &self.to) {
             (None, _) => true,
             (Some(from), None) => is_here(from),
             (Some(_), Some(to)) if self.active => {
                 self.active = !match to {
-                    Address::Line(at) => number >= *at,
+                    SedAddress::Line(at) => number >= *at,
                     to => is_here(to),
                 };
                 // A line before which the range ends is none of it any more.
-                !matches!(to, Address::Line(at) if number > *at)
+                !matches!(to, SedAddress::Line(at) if number > *at)
             }
             (Some(from), Some(to)) => {
                 let begins = is_here(from);
                 if begins {
                     self.active = match to {
-                        Address::Line(at) => *at > number,
-                        Address::Last => !is_last,
-                        Address::Match(_) => true,
+                        SedAddress::Line(at) => *at > number,
+                        SedAddress::Last => !is_last,
+                        SedAddress::Match(_) => true,
                     };
                 }
                 begins
@@ -206,7 +210,7 @@ impl Command {
     }
 }
 
-impl Substitution {
+impl SedSubstitution {
     /// The line with the matches replaced; `None` if there are none.
     fn apply(&self, line: &[u8]) -> Option<Vec<u8>> {
         let mut changed = Vec::new();
@@ -234,11 +238,11 @@ impl Substitution {
     }
 }
 
-fn fill(parts: &[Part], captures: &Captures<'_>, into: &mut Vec<u8>) {
+fn fill(parts: &[ReplacementPart], captures: &Captures<'_>, into: &mut Vec<u8>) {
     for part in parts {
         match part {
-            Part::Text(text) => into.extend_from_slice(text),
-            Part::Group(number) => {
+            ReplacementPart::Text(text) => into.extend_from_slice(text),
+            ReplacementPart::Group(number) => {
                 if let Some(group) = captures.get(*number) {
                     into.extend_from_slice(group.as_bytes());
                 }
@@ -248,13 +252,13 @@ fn fill(parts: &[Part], captures: &Captures<'_>, into: &mut Vec<u8>) {
 }
 
 /// The lines of several inputs, as one.
-struct Lines {
-    inputs: std::vec::IntoIter<In>,
-    current: Option<In>,
+struct SedInput {
+    inputs: std::vec::IntoIter<ShellInput>,
+    current: Option<ShellInput>,
 }
 
-impl Lines {
-    fn next(&mut self, out: &mut Out) -> Result<Option<Vec<u8>>, Fail> {
+impl SedInput {
+    fn next(&mut self, out: &mut ShellOutput) -> Result<Option<Vec<u8>>, CommandFailure> {
         loop {
             let Some(input) = &mut self.current else {
                 self.current = self.inputs.next();

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 
-use crate::options::Given;
-use crate::stage::{Stage, operands};
-use crate::stream::Fail;
+use crate::options::CommandOptions;
+use crate::stage::{CommandContext, operands};
+use crate::stream::CommandFailure;
 
 /// How two texts are compared.
 #[derive(Debug, Clone, Copy, Default)]
-struct How {
+struct SortComparison {
     numbers: bool,
     reverse: bool,
     fold: bool,
@@ -16,23 +16,23 @@ struct How {
 
 /// The fields of a line that count, from 1.
 #[derive(Debug)]
-struct Key {
+struct SortKey {
     from: usize,
     to: usize,
     /// Whether blanks before it do not count.
     trims: bool,
-    how: How,
+    how: SortComparison,
 }
 
-struct Order {
-    keys: Vec<Key>,
+struct SortOptions {
+    keys: Vec<SortKey>,
     separator: Option<u8>,
-    how: How,
+    how: SortComparison,
 }
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "nrufsb", "kt")?;
-    let how = How {
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "nrufsb", "kt")?;
+    let how = SortComparison {
         numbers: given.has('n'),
         reverse: given.has('r'),
         fold: given.has('f'),
@@ -40,12 +40,12 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     let separator = match given.value('t').map(str::as_bytes) {
         None => None,
         Some([byte]) => Some(*byte),
-        Some(_) => return Err(Fail::Usage("`-t` takes one character".to_owned())),
+        Some(_) => return Err(CommandFailure::Usage("`-t` takes one character".to_owned())),
     };
     let keys = given
         .all('k')
-        .map(|key| Key::read(key, how, given.has('b')));
-    let order = Order {
+        .map(|key| SortKey::read(key, how, given.has('b')));
+    let order = SortOptions {
         keys: keys.collect::<Result<_, _>>()?,
         separator,
         how,
@@ -59,7 +59,7 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
         while input.bare_line(&mut line, &mut stage.out)? {
             size += line.len() + OVERHEAD;
             if size > MOST {
-                return Err(Fail::Said(format!(
+                return Err(CommandFailure::Said(format!(
                     "there is more than {} MiB to sort; leave lines out before, with grep or cut",
                     MOST >> 20
                 )));
@@ -83,7 +83,7 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     Ok(0)
 }
 
-impl Order {
+impl SortOptions {
     fn compare(&self, one: &[u8], other: &[u8]) -> Ordering {
         if self.keys.is_empty() {
             return self.how.compare(one, other);
@@ -96,7 +96,7 @@ impl Order {
     }
 }
 
-impl How {
+impl SortComparison {
     fn compare(self, one: &[u8], other: &[u8]) -> Ordering {
         let ordering = match self {
             Self { numbers: true, .. } => number(one).total_cmp(&number(other)),
@@ -117,11 +117,15 @@ fn reversed(ordering: Ordering, reverse: bool) -> Ordering {
     }
 }
 
-impl Key {
+impl SortKey {
     /// `2`, `2,3`, `2nr`; options of its own go before those of the command.
-    fn read(text: &str, otherwise: How, mut trims: bool) -> Result<Self, Fail> {
+    fn read(
+        text: &str,
+        otherwise: SortComparison,
+        mut trims: bool,
+    ) -> Result<Self, CommandFailure> {
         let wrong = || {
-            Fail::Usage(format!(
+            CommandFailure::Usage(format!(
                 "`-k {text}` is not known here; write a field, such as 2, 2,2 or 2nr"
             ))
         };
@@ -129,7 +133,7 @@ impl Key {
             Some((from, to)) => (from, Some(to)),
             None => (text, None),
         };
-        let mut how = How::default();
+        let mut how = SortComparison::default();
         let mut own = false;
         let mut field = |part: &str| {
             let digits = part.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -1,26 +1,26 @@
 //! `tr`, on bytes.
 
 use super::echo::escape;
-use crate::options::Given;
-use crate::stage::Stage;
-use crate::stream::Fail;
+use crate::options::CommandOptions;
+use crate::stage::CommandContext;
+use crate::stream::CommandFailure;
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "cCds", "")?;
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "cCds", "")?;
     let (delete, squeeze) = (given.has('d'), given.has('s'));
     let (first, second) = match given.operands.as_slice() {
         [first] if delete || squeeze => (set(first)?, None),
         [first, second] if !delete || squeeze => (set(first)?, Some(set(second)?)),
         [_] => {
-            return Err(Fail::Usage(
+            return Err(CommandFailure::Usage(
                 "the second set is missing; -d deletes the first".to_owned(),
             ));
         }
-        [_, _] => return Err(Fail::Usage("with -d there is one set".to_owned())),
+        [_, _] => return Err(CommandFailure::Usage("with -d there is one set".to_owned())),
         _ => {
             let message =
                 "one or two sets of characters; files come from the left: `tr a b < FILE`";
-            return Err(Fail::Usage(message.to_owned()));
+            return Err(CommandFailure::Usage(message.to_owned()));
         }
     };
     let first = match given.has('c') || given.has('C') {
@@ -30,7 +30,7 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     let mut becomes: [u8; 256] = std::array::from_fn(|byte| byte as u8);
     if let (Some(second), false) = (&second, delete) {
         let Some(last) = second.last() else {
-            return Err(Fail::Usage("the second set is empty".to_owned()));
+            return Err(CommandFailure::Usage("the second set is empty".to_owned()));
         };
         for (at, byte) in first.iter().enumerate() {
             becomes[usize::from(*byte)] = *second.get(at).unwrap_or(last);
@@ -72,9 +72,9 @@ fn member(set: Option<&[u8]>) -> [bool; 256] {
 }
 
 /// The bytes of a set such as `a-z\n[:digit:]`, in order.
-fn set(text: &str) -> Result<Vec<u8>, Fail> {
+fn set(text: &str) -> Result<Vec<u8>, CommandFailure> {
     if !text.is_ascii() {
-        return Err(Fail::Usage(format!(
+        return Err(CommandFailure::Usage(format!(
             "`{text}`: only ASCII characters can be changed; `sed 's/é/e/g'` does others"
         )));
     }
@@ -92,7 +92,9 @@ fn set(text: &str) -> Result<Vec<u8>, Fail> {
                 rest = &rest[1..];
                 let to = take(&mut rest);
                 if from > to {
-                    return Err(Fail::Usage(format!("`{text}`: a range goes backwards")));
+                    return Err(CommandFailure::Usage(format!(
+                        "`{text}`: a range goes backwards"
+                    )));
                 }
                 bytes.extend(from..=to);
             }
@@ -117,7 +119,7 @@ fn take(rest: &mut &[u8]) -> u8 {
 }
 
 /// `[:digit:]` at the beginning of `rest`, and its length.
-fn class(rest: &[u8]) -> Option<(Result<Vec<u8>, Fail>, usize)> {
+fn class(rest: &[u8]) -> Option<(Result<Vec<u8>, CommandFailure>, usize)> {
     let inner = rest.strip_prefix(b"[:")?;
     let end = inner.windows(2).position(|two| two == b":]")?;
     let name = &inner[..end];
@@ -136,7 +138,10 @@ fn class(rest: &[u8]) -> Option<(Result<Vec<u8>, Fail>, usize)> {
         b"graph" => u8::is_ascii_graphic,
         _ => {
             let name = String::from_utf8_lossy(name);
-            return Some((Err(Fail::Usage(format!("`[:{name}:]` is not known"))), 0));
+            return Some((
+                Err(CommandFailure::Usage(format!("`[:{name}:]` is not known"))),
+                0,
+            ));
         }
     };
     Some((Ok((0..=u8::MAX).filter(is_member).collect()), end + 4))

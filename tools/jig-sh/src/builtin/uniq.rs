@@ -1,17 +1,17 @@
 //! `uniq`.
 
-use crate::options::Given;
-use crate::stage::Stage;
-use crate::stream::{Fail, Out};
+use crate::options::CommandOptions;
+use crate::stage::CommandContext;
+use crate::stream::{CommandFailure, ShellOutput};
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "cdui", "")?;
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "cdui", "")?;
     let path = match given.operands.as_slice() {
         [] => "-",
         [path] => path,
         _ => {
             let message = "one file at most; the lines go to standard output: `uniq FILE > OTHER`";
-            return Err(Fail::Usage(message.to_owned()));
+            return Err(CommandFailure::Usage(message.to_owned()));
         }
     };
     let Some(mut input) = stage.open(path) else {
@@ -43,7 +43,12 @@ fn is_same(one: &[u8], other: &[u8], ignore_case: bool) -> bool {
     }
 }
 
-fn show(given: &Given, line: &[u8], count: u64, out: &mut Out) -> Result<(), Fail> {
+fn show(
+    given: &CommandOptions,
+    line: &[u8],
+    count: u64,
+    out: &mut ShellOutput,
+) -> Result<(), CommandFailure> {
     if given.has('d') && count == 1 || given.has('u') && count > 1 {
         return Ok(());
     }

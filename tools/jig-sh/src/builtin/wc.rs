@@ -1,20 +1,20 @@
 //! `wc`.
 
-use crate::options::Given;
-use crate::stage::{Stage, operands};
-use crate::stream::{Fail, In, Out};
+use crate::options::CommandOptions;
+use crate::stage::{CommandContext, operands};
+use crate::stream::{CommandFailure, ShellInput, ShellOutput};
 
 #[derive(Debug, Default, Clone, Copy)]
-struct Counts {
+struct WcCounts {
     lines: u64,
     words: u64,
     chars: u64,
     bytes: u64,
 }
 
-pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
-    let given = Given::read(words, "lwcm", "")?;
-    let mut total = Counts::default();
+pub(super) fn run(stage: &mut CommandContext<'_>, words: &[String]) -> Result<u8, CommandFailure> {
+    let given = CommandOptions::read(words, "lwcm", "")?;
+    let mut total = WcCounts::default();
     let mut shown = 0;
     for path in operands(&given.operands) {
         let Some(mut input) = stage.open(path) else {
@@ -38,8 +38,8 @@ pub(super) fn run(stage: &mut Stage<'_>, words: &[String]) -> Result<u8, Fail> {
     Ok(stage.code())
 }
 
-fn count(input: &mut In, out: &mut Out) -> Result<Counts, Fail> {
-    let mut counts = Counts::default();
+fn count(input: &mut ShellInput, out: &mut ShellOutput) -> Result<WcCounts, CommandFailure> {
+    let mut counts = WcCounts::default();
     let mut in_word = false;
     loop {
         let chunk = input.chunk(out)?;
@@ -58,7 +58,7 @@ fn count(input: &mut In, out: &mut Out) -> Result<Counts, Fail> {
     }
 }
 
-fn line(given: &Given, counts: Counts, name: &str) -> String {
+fn line(given: &CommandOptions, counts: WcCounts, name: &str) -> String {
     let columns = [
         ('l', counts.lines),
         ('w', counts.words),

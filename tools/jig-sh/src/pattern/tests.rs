@@ -34,7 +34,7 @@ fn patterns_mean_what_they_mean_elsewhere() {
         (r"\.", "a", false),
         ("é", "é", true),
     ] {
-        check(Kind::Basic, pattern, text, expected);
+        check(PatternSyntax::Basic, pattern, text, expected);
     }
     for (pattern, text, expected) in [
         ("a+b", "aab", true),
@@ -45,16 +45,19 @@ fn patterns_mean_what_they_mean_elsewhere() {
         ("{a", "{a", true),
         ("^(x|y)$", "y", true),
     ] {
-        check(Kind::Extended, pattern, text, expected);
+        check(PatternSyntax::Extended, pattern, text, expected);
     }
-    check(Kind::Fixed, "a.c", "abc", false);
-    check(Kind::Fixed, "a.c", "a.c", true);
+    check(PatternSyntax::Fixed, "a.c", "abc", false);
+    check(PatternSyntax::Fixed, "a.c", "a.c", true);
 }
 
 #[test]
 fn what_is_not_known_is_said() {
     for pattern in ["a\\", "[a", r"\(a\)\1", r"\q", r"\("] {
-        let error = compile(pattern, Kind::Basic, false);
-        assert!(matches!(error, Err(Fail::Usage(_))), "{pattern}: {error:?}");
+        let error = compile(pattern, PatternSyntax::Basic, false);
+        assert!(
+            matches!(error, Err(CommandFailure::Usage(_))),
+            "{pattern}: {error:?}"
+        );
     }
 }

@@ -9,9 +9,9 @@ fn shown(text: &str) -> String {
     let mut all = String::new();
     for (when, pipeline) in script.items {
         all.push_str(match when {
-            When::Always => "; ",
-            When::AfterSuccess => "&& ",
-            When::AfterFailure => "|| ",
+            PipelineCondition::Always => "; ",
+            PipelineCondition::AfterSuccess => "&& ",
+            PipelineCondition::AfterFailure => "|| ",
         });
         if pipeline.negated {
             all.push_str("! ");
@@ -23,7 +23,7 @@ fn shown(text: &str) -> String {
     all.trim_end().to_owned()
 }
 
-fn command(command: &Command) -> String {
+fn command(command: &ShellCommand) -> String {
     let words = command.words.iter().map(word);
     let redirects = command.redirects.iter().map(|redirect| match redirect {
         Redirect::Input(from) => format!("<{}", word(from)),
@@ -42,11 +42,11 @@ fn command(command: &Command) -> String {
     words.chain(redirects).collect::<Vec<_>>().join(" ")
 }
 
-fn word(word: &Word) -> String {
+fn word(word: &ShellWord) -> String {
     let pieces = word.0.iter().map(|piece| match piece {
-        Piece::Bare(text) => text.clone(),
-        Piece::Quoted(text) => format!("{text:?}"),
-        Piece::Status => "<status>".to_owned(),
+        WordPiece::Bare(text) => text.clone(),
+        WordPiece::Quoted(text) => format!("{text:?}"),
+        WordPiece::Status => "<status>".to_owned(),
     });
     pieces.collect()
 }

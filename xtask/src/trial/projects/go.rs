@@ -4,33 +4,33 @@ use std::io::{BufRead as _, BufReader};
 use std::net::ToSocketAddrs as _;
 use std::process::{Child, Stdio};
 
-use super::{Prepared, Step};
-use crate::trial::projects::site::{Site, output};
+use super::{PreparedProject, TrialStep};
+use crate::trial::projects::site::{TrialSite, output};
 
 /// A module that needs the standard library and a C compiler.
-pub(super) fn alone(site: &Site) -> Result<Prepared, String> {
+pub(super) fn alone(site: &TrialSite) -> Result<PreparedProject, String> {
     site.write("go/go.mod", "module example.test/app\n\ngo 1.18\n")?;
     site.write("go/app.go", APP)?;
     site.write("go/app_test.go", APP_TEST)?;
-    Ok(Prepared {
+    Ok(PreparedProject {
         title: "a module with code in C".to_owned(),
         steps: vec![
-            Step::offline("go vet ./..."),
-            Step::offline("go test ./..."),
+            TrialStep::offline("go vet ./..."),
+            TrialStep::offline("go test ./..."),
         ],
-        ..Prepared::at(site.folder.join("go"))
+        ..PreparedProject::at(site.folder.join("go"))
     })
 }
 
 /// A module with a dependency. Where the mirror of Go is not reachable, a server of this machine stands in for
 /// it, with the copy of the dependency that Go itself comes with.
-pub(super) fn modules(site: &Site) -> Result<Prepared, String> {
+pub(super) fn modules(site: &TrialSite) -> Result<PreparedProject, String> {
     site.write("go-modules/go.mod", MODULES)?;
     site.write("go-modules/app.go", VERSIONS)?;
     site.write("go-modules/app_test.go", VERSIONS_TEST)?;
-    let mut prepared = Prepared {
+    let mut prepared = PreparedProject {
         title: "a module that needs `golang.org/x/mod`".to_owned(),
-        ..Prepared::at(site.folder.join("go-modules"))
+        ..PreparedProject::at(site.folder.join("go-modules"))
     };
     let mut hosts: Vec<String> = MIRROR.iter().map(|host| (*host).to_owned()).collect();
     if ("proxy.golang.org", 443).to_socket_addrs().is_err() {
@@ -46,15 +46,15 @@ pub(super) fn modules(site: &Site) -> Result<Prepared, String> {
     }
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
     prepared.steps = vec![
-        Step::online(&hosts, "go mod tidy"),
-        Step::online(&hosts, "go test ./..."),
-        Step::offline("go test ./..."),
+        TrialStep::online(&hosts, "go mod tidy"),
+        TrialStep::online(&hosts, "go test ./..."),
+        TrialStep::offline("go test ./..."),
     ];
     Ok(prepared)
 }
 
 /// A mirror of one module.
-fn serve(site: &Site) -> Result<Server, String> {
+fn serve(site: &TrialSite) -> Result<TrialServer, String> {
     let root = output(site.command("go").args(["env", "GOROOT"]))?;
     let vendored = format!("{}/src/cmd/vendor/golang.org/x/mod", root.trim());
     site.write("mirror/serve.py", SERVE)?;
@@ -66,7 +66,7 @@ fn serve(site: &Site) -> Result<Server, String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let process = command.spawn().map_err(|error| error.to_string())?;
-    let mut server = Server { process, port: 0 };
+    let mut server = TrialServer { process, port: 0 };
     let mut line = String::new();
     if let Some(printed) = server.process.stdout.take() {
         let read = BufReader::new(printed).read_line(&mut line);
@@ -78,13 +78,13 @@ fn serve(site: &Site) -> Result<Server, String> {
 }
 
 /// A program that ends with the project.
-pub(super) struct Server {
+pub(super) struct TrialServer {
     process: Child,
     /// Where it listens.
     pub(super) port: u16,
 }
 
-impl Drop for Server {
+impl Drop for TrialServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

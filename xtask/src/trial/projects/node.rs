@@ -1,10 +1,10 @@
 //! Projects of Node, by three package managers, one with code to compile.
 
-use super::{Prepared, Step};
-use crate::trial::projects::site::{Site, output};
+use super::{PreparedProject, TrialStep};
+use crate::trial::projects::site::{TrialSite, output};
 
 /// An app with two dependencies. A package manager that Node does not come with is installed below a prefix.
-pub(super) fn app(site: &Site, manager: &'static str) -> Result<Prepared, String> {
+pub(super) fn app(site: &TrialSite, manager: &'static str) -> Result<PreparedProject, String> {
     let (install, test) = match manager {
         "npm" => ("npm install", "npm test"),
         "pnpm" => ("pnpm install", "pnpm test"),
@@ -26,16 +26,16 @@ pub(super) fn app(site: &Site, manager: &'static str) -> Result<Prepared, String
     let folder = format!("node-{manager}");
     site.write(&format!("{folder}/package.json"), APP)?;
     site.write(&format!("{folder}/test.js"), TEST)?;
-    Ok(Prepared {
+    Ok(PreparedProject {
         title,
         env,
-        steps: vec![Step::online(NPM, install), Step::offline(test)],
-        ..Prepared::at(site.folder.join(folder))
+        steps: vec![TrialStep::online(NPM, install), TrialStep::offline(test)],
+        ..PreparedProject::at(site.folder.join(folder))
     })
 }
 
 /// A workspace with a module in C, which `node-gyp` compiles, and one of the registry that brings machine code.
-pub(super) fn native(site: &Site) -> Result<Prepared, String> {
+pub(super) fn native(site: &TrialSite) -> Result<PreparedProject, String> {
     for (name, text) in [
         ("package.json", NATIVE),
         ("test.js", NATIVE_TEST),
@@ -57,13 +57,13 @@ pub(super) fn native(site: &Site) -> Result<Prepared, String> {
     }
     // Headers that are installed with Node are used; otherwise node-gyp downloads them.
     let hosts: &[&str] = &["registry.npmjs.org", "nodejs.org"];
-    Ok(Prepared {
+    Ok(PreparedProject {
         title: "a workspace with a module in C and `bufferutil` 4".to_owned(),
         steps: vec![
-            Step::online(hosts, "npm install"),
-            Step::offline("npm test"),
+            TrialStep::online(hosts, "npm install"),
+            TrialStep::offline("npm test"),
         ],
-        ..Prepared::at(site.folder.join("node-native"))
+        ..PreparedProject::at(site.folder.join("node-native"))
     })
 }
 

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Prepared, Step};
-use crate::trial::projects::site::{Site, output};
+use super::{PreparedProject, TrialStep};
+use crate::trial::projects::site::{TrialSite, output};
 
 /// Fetches a crate with a cargo home of its own, so that nothing of it is there yet, and puts it into a folder.
 pub(super) fn prepare(
-    site: &Site,
+    site: &TrialSite,
     name: &str,
     version: &str,
     command: &'static str,
-) -> Result<Prepared, String> {
+) -> Result<PreparedProject, String> {
     let source = format!("source-{name}");
     let manifest = format!(
         "[package]\nname = 'source'\nversion = '0.1.0'\nedition = '2021'\n[workspace]\n[lib]\npath = 'lib.rs'\n\
@@ -40,15 +40,15 @@ pub(super) fn prepare(
     output(copy.arg(&folder))?;
     // Of other versions than a person gets today.
     let _ = std::fs::remove_file(folder.join("Cargo.lock"));
-    Ok(Prepared {
+    Ok(PreparedProject {
         title: format!("{name} {version}"),
         tells: "preset rust",
         steps: vec![
-            Step::online(CRATES_IO, command),
+            TrialStep::online(CRATES_IO, command),
             // What was downloaded is still there.
-            Step::offline(command),
+            TrialStep::offline(command),
         ],
-        ..Prepared::at(folder)
+        ..PreparedProject::at(folder)
     })
 }
 

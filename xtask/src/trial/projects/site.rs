@@ -1,4 +1,4 @@
-//! [`Site`]: where projects are tried, and who tries them.
+//! [`TrialSite`]: where projects are tried, and who tries them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::foreign_programs;
 
 /// A folder for projects, and the person who works there: whoever runs this, or a plain user with a home of
 /// their own.
-pub(crate) struct Site {
+pub(crate) struct TrialSite {
     jig: PathBuf,
     pub(crate) folder: PathBuf,
     /// The search path of the person.
@@ -16,7 +16,7 @@ pub(crate) struct Site {
     home: Option<PathBuf>,
 }
 
-impl Site {
+impl TrialSite {
     /// The site of whoever runs this.
     pub(crate) fn own() -> Result<Self, String> {
         let folder = folder("own")?;
@@ -112,7 +112,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for TrialSite {
     fn drop(&mut self) {
         // Go makes what it downloads read-only.
         let _ = Command::new("chmod")

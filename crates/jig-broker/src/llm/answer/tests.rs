@@ -2,30 +2,30 @@
 
 use serde_json::json;
 
-use super::{Answer, Answered, MAX_CONTENT, Pieces, whole};
+use super::{LlmAnswer, LlmAnswerOutcome, LlmAnswerPieces, MAX_CONTENT, whole};
 use crate::llm::LlmError;
-use crate::llm::quota::Tokens;
+use crate::llm::quota::LlmTokens;
 
-fn read(body: &str) -> (Option<String>, Answered) {
+fn read(body: &str) -> (Option<String>, LlmAnswerOutcome) {
     let mut text = None;
     let answered = whole(body.as_bytes(), &mut |got| text = Some(got));
     (text, answered)
 }
 
-fn stream(events: &[&str]) -> (String, Answered) {
-    let mut pieces = Pieces::default();
+fn stream(events: &[&str]) -> (String, LlmAnswerOutcome) {
+    let mut pieces = LlmAnswerPieces::default();
     let mut text = String::new();
     for event in events {
         match pieces.add(event) {
             Ok(got) => text.extend(got),
-            Err(error) => return (text, Answered::unknown(error)),
+            Err(error) => return (text, LlmAnswerOutcome::unknown(error)),
         }
     }
     (text, pieces.finish())
 }
 
-fn answer(model: Option<&str>, finish_reason: &str) -> Answer {
-    Answer {
+fn answer(model: Option<&str>, finish_reason: &str) -> LlmAnswer {
+    LlmAnswer {
         model: model.map(str::to_owned),
         finish_reason: Some(finish_reason.to_owned()).filter(|reason| !reason.is_empty()),
     }
@@ -33,11 +33,11 @@ fn answer(model: Option<&str>, finish_reason: &str) -> Answer {
 
 #[test]
 fn f095_valid_answers_in_one_piece() {
-    let check = |body: &str, text: &str, expected: Answer, tokens: Option<(u64, u64, u64)>| {
+    let check = |body: &str, text: &str, expected: LlmAnswer, tokens: Option<(u64, u64, u64)>| {
         let (got, answered) = read(body);
         assert_eq!(got.as_deref(), Some(text), "{body}");
         assert_eq!(answered.result, Ok(expected), "{body}");
-        let tokens = tokens.map(|(input, cached, output)| Tokens {
+        let tokens = tokens.map(|(input, cached, output)| LlmTokens {
             input,
             cached,
             output,
@@ -112,7 +112,7 @@ fn a_usage_must_be_possible() {
         if possible {
             assert!(answered.tokens.is_some(), "{usage}");
         } else {
-            let expected = Answered::unknown(LlmError::bad(IMPOSSIBLE));
+            let expected = LlmAnswerOutcome::unknown(LlmError::bad(IMPOSSIBLE));
             assert_eq!((text, answered), (None, expected), "{usage}");
         }
         let event = format!(r#"{{"choices":[],"usage":{usage}}}"#);
@@ -187,7 +187,7 @@ const ROLE: &str = r#"{"choices":[{"delta":{"role":"assistant","content":""}}]}"
 
 #[test]
 fn f095_valid_answers_in_pieces() {
-    let check = |events: &[&str], text: &str, expected: Answer, has_usage: bool| {
+    let check = |events: &[&str], text: &str, expected: LlmAnswer, has_usage: bool| {
         let (got, answered) = stream(events);
         assert_eq!(got, text, "{events:?}");
         assert_eq!(answered.result, Ok(expected), "{events:?}");

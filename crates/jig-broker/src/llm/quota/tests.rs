@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Quota, Rates, Tokens};
+use super::{LlmTokens, Quota, TokenRates};
 use crate::llm::Weights;
 
-fn rates() -> Rates {
-    Rates::from(Weights::default())
+fn rates() -> TokenRates {
+    TokenRates::from(Weights::default())
 }
 
-fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
-    Tokens {
+fn tokens(input: u64, cached: u64, output: u64) -> LlmTokens {
+    LlmTokens {
         input,
         cached,
         output,
@@ -23,7 +23,7 @@ fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
 fn weights_are_exact() {
     let check = |weights: (f64, f64, f64), (input, cached, output), expected: f64| {
         let (w_input, w_cached, w_output) = weights;
-        let rates = Rates::from(Weights {
+        let rates = TokenRates::from(Weights {
             input: w_input,
             cached: w_cached,
             output: w_output,
@@ -52,7 +52,7 @@ fn weights_are_exact() {
 
 #[test]
 fn a_sum_of_tenths_is_exact() {
-    let rates = Rates::from(Weights {
+    let rates = TokenRates::from(Weights {
         input: 0.1,
         cached: 0.1,
         output: 0.1,
@@ -91,7 +91,7 @@ fn f075_an_answer_is_as_long_as_the_rest_allows() {
 
 #[test]
 fn output_without_weight_is_refused_only_when_nothing_is_left() {
-    let free = Rates::from(Weights {
+    let free = TokenRates::from(Weights {
         input: 1.0,
         cached: 0.0,
         output: 0.0,
@@ -107,7 +107,7 @@ fn output_without_weight_is_refused_only_when_nothing_is_left() {
 /// A provider may cache what weighs more than the rest: the reservation covers that, too.
 #[test]
 fn the_dearer_of_the_two_input_rates_is_reserved() {
-    let odd = Rates::from(Weights {
+    let odd = TokenRates::from(Weights {
         input: 1.0,
         cached: 3.0,
         output: 1.0,

@@ -3,19 +3,19 @@
 use std::net::IpAddr;
 
 use super::{
-    ANSWER, HEADER, Header, INTERNET, KIND_A, KIND_AAAA, OPERATION, Question, RECURSION_WANTED,
-    Reader, write_header,
+    ANSWER, DnsHeader, DnsQuestion, DnsReader, HEADER, INTERNET, KIND_A, KIND_AAAA, OPERATION,
+    RECURSION_WANTED, write_header,
 };
 
 /// A question that somebody asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Query {
+pub(crate) struct DnsQuery {
     /// The number by which an answer is told from others.
     pub(crate) id: u16,
     /// Whether the flag is set that asks for the whole answer; it is given back.
     pub(crate) recursion: bool,
     /// What is asked about.
-    pub(crate) question: Question,
+    pub(crate) question: DnsQuestion,
     /// The question as it was written, which an answer repeats.
     written: Vec<u8>,
     /// Whether the asker knows the extensions of the protocol; an answer must say so, too.
@@ -24,7 +24,7 @@ pub(crate) struct Query {
 
 /// How a question ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Code {
+pub(crate) enum DnsResponseCode {
     Fine,
     Malformed,
     NoSuchName,
@@ -34,7 +34,7 @@ pub(crate) enum Code {
 
 /// Why a question was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum DnsQueryError {
     /// It is not a question at all, or too short to be answered.
     Ignored,
     /// The answer says what is wrong.
@@ -42,32 +42,32 @@ pub(crate) enum Unread {
         /// Its number.
         id: u16,
         /// What the answer says.
-        code: Code,
+        code: DnsResponseCode,
     },
 }
 
 /// Reads a question. What it carries besides the first question plays no part.
-pub(crate) fn read_query(message: &[u8]) -> Result<Query, Unread> {
-    let header = Header::read(message).ok_or(Unread::Ignored)?;
+pub(crate) fn read_query(message: &[u8]) -> Result<DnsQuery, DnsQueryError> {
+    let header = DnsHeader::read(message).ok_or(DnsQueryError::Ignored)?;
     if header.flags & ANSWER != 0 {
-        return Err(Unread::Ignored);
+        return Err(DnsQueryError::Ignored);
     }
-    let wrong = |code| Unread::Answered {
+    let wrong = |code| DnsQueryError::Answered {
         id: header.id,
         code,
     };
     if header.flags & OPERATION != 0 {
-        return Err(wrong(Code::NotImplemented));
+        return Err(wrong(DnsResponseCode::NotImplemented));
     }
     if header.questions != 1 {
-        return Err(wrong(Code::Malformed));
+        return Err(wrong(DnsResponseCode::Malformed));
     }
-    let mut reader = Reader::new(message, HEADER);
-    let question = reader.question().ok_or(wrong(Code::Malformed))?;
+    let mut reader = DnsReader::new(message, HEADER);
+    let question = reader.question().ok_or(wrong(DnsResponseCode::Malformed))?;
     if question.class != INTERNET {
-        return Err(wrong(Code::Refused));
+        return Err(wrong(DnsResponseCode::Refused));
     }
-    Ok(Query {
+    Ok(DnsQuery {
         id: header.id,
         recursion: header.flags & RECURSION_WANTED != 0,
         question,
@@ -77,12 +77,17 @@ pub(crate) fn read_query(message: &[u8]) -> Result<Query, Unread> {
 }
 
 /// Whether one of the records behind the question says that the sender knows the extensions.
-fn is_extended(mut reader: Reader<'_>) -> bool {
+fn is_extended(mut reader: DnsReader<'_>) -> bool {
     std::iter::from_fn(|| reader.record()).any(|record| record.kind == OPTIONS)
 }
 
 /// An answer to a question that was read.
-pub(crate) fn write_answer(query: &Query, code: Code, addresses: &[IpAddr], ttl: u32) -> Vec<u8> {
+pub(crate) fn write_answer(
+    query: &DnsQuery,
+    code: DnsResponseCode,
+    addresses: &[IpAddr],
+    ttl: u32,
+) -> Vec<u8> {
     let mut message = Vec::with_capacity(128);
     let mut flags = ANSWER | RECURSION_OFFERED | code.number();
     if query.recursion {
@@ -113,7 +118,7 @@ pub(crate) fn write_answer(query: &Query, code: Code, addresses: &[IpAddr], ttl:
 }
 
 /// An answer to something of which only the number was read.
-pub(crate) fn write_refusal(id: u16, code: Code) -> Vec<u8> {
+pub(crate) fn write_refusal(id: u16, code: DnsResponseCode) -> Vec<u8> {
     let mut message = Vec::with_capacity(HEADER);
     for word in [id, ANSWER | RECURSION_OFFERED | code.number(), 0, 0, 0, 0] {
         message.extend(word.to_be_bytes());
@@ -129,7 +134,7 @@ fn write_record(message: &mut Vec<u8>, kind: u16, ttl: u32, data: &[u8]) {
     message.extend(data);
 }
 
-impl Code {
+impl DnsResponseCode {
     fn number(self) -> u16 {
         match self {
             Self::Fine => 0,

@@ -2,8 +2,8 @@ use std::net::IpAddr;
 
 use proptest::prelude::*;
 
-use super::query::{Code, Unread, read_query, write_answer, write_refusal};
-use super::{KIND_A, KIND_AAAA, Said, read_answer, write_query};
+use super::query::{DnsQueryError, DnsResponseCode, read_query, write_answer, write_refusal};
+use super::{DnsAnswer, KIND_A, KIND_AAAA, read_answer, write_query};
 
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
@@ -55,58 +55,66 @@ fn questions_are_read_as_they_were_written() {
 
 #[test]
 fn what_is_no_question_is_told_or_ignored() {
-    let check = |words: [u16; 6], rest: &[&[u8]], expected: Result<(), Unread>| {
+    let check = |words: [u16; 6], rest: &[&[u8]], expected: Result<(), DnsQueryError>| {
         let read = read_query(&message(words, rest)).map(|_| ());
         assert_eq!(read, expected, "{words:?} {rest:?}");
     };
-    let wrong = |code| Err(Unread::Answered { id: 5, code });
+    let wrong = |code| Err(DnsQueryError::Answered { id: 5, code });
     check([5, 0x0100, 1, 0, 0, 0], &[A_TEST, KIND_A_IN], Ok(()));
     check(
         [5, 0x8000, 1, 0, 0, 0],
         &[A_TEST, KIND_A_IN],
-        Err(Unread::Ignored),
+        Err(DnsQueryError::Ignored),
     );
     check(
         [5, 0x2800, 1, 0, 0, 0],
         &[A_TEST, KIND_A_IN],
-        wrong(Code::NotImplemented),
+        wrong(DnsResponseCode::NotImplemented),
     );
-    check([5, 0, 0, 0, 0, 0], &[], wrong(Code::Malformed));
+    check([5, 0, 0, 0, 0, 0], &[], wrong(DnsResponseCode::Malformed));
     check(
         [5, 0, 2, 0, 0, 0],
         &[A_TEST, KIND_A_IN],
-        wrong(Code::Malformed),
+        wrong(DnsResponseCode::Malformed),
     );
-    check([5, 0, 1, 0, 0, 0], &[A_TEST], wrong(Code::Malformed));
-    check([5, 0, 1, 0, 0, 0], &[b"\x05abc"], wrong(Code::Malformed));
+    check(
+        [5, 0, 1, 0, 0, 0],
+        &[A_TEST],
+        wrong(DnsResponseCode::Malformed),
+    );
+    check(
+        [5, 0, 1, 0, 0, 0],
+        &[b"\x05abc"],
+        wrong(DnsResponseCode::Malformed),
+    );
     check(
         [5, 0, 1, 0, 0, 0],
         &[b"\xc0\x0c", KIND_A_IN],
-        wrong(Code::Malformed),
+        wrong(DnsResponseCode::Malformed),
     );
     check(
         [5, 0, 1, 0, 0, 0],
         &[b"\xc0\x00", KIND_A_IN],
-        wrong(Code::Malformed),
+        wrong(DnsResponseCode::Malformed),
     );
     check(
         [5, 0, 1, 0, 0, 0],
         &[b"\x40a", KIND_A_IN],
-        wrong(Code::Malformed),
+        wrong(DnsResponseCode::Malformed),
     );
     check(
         [5, 0, 1, 0, 0, 0],
         &[A_TEST, b"\0\x01\0\x03"],
-        wrong(Code::Refused),
+        wrong(DnsResponseCode::Refused),
     );
     check([5, 0, 1, 9, 9, 9], &[A_TEST, KIND_A_IN], Ok(()));
-    assert_eq!(read_query(b"\0\x05\0\0\0"), Err(Unread::Ignored));
+    assert_eq!(read_query(b"\0\x05\0\0\0"), Err(DnsQueryError::Ignored));
     let label = [[63].as_slice(), &[b'a'; 63]].concat();
     let endless = label.repeat(4);
     check(
         [5, 0, 1, 0, 0, 0],
         &[&endless, b"\0", KIND_A_IN],
-        wrong(Code::Malformed),
+        wrong(DnsResponseCode::Malformed),
     );
 }
 
@@ -115,9 +123,9 @@ fn answers_are_read_as_they_were_written() {
     let check = |kind: u16, addresses: &[&str]| {
         let addresses: Vec<IpAddr> = addresses.iter().map(|text| address(text)).collect();
         let query = read_query(&write_query(7, "A.test", kind).unwrap()).unwrap();
-        let answer = write_answer(&query, Code::Fine, &addresses, 60);
+        let answer = write_answer(&query, DnsResponseCode::Fine, &addresses, 60);
         let said = read_answer(&answer, 7, "a.test", kind);
-        assert_eq!(said, Some(Said::Addresses(addresses)));
+        assert_eq!(said, Some(DnsAnswer::Addresses(addresses)));
         assert_eq!(read_answer(&answer, 8, "a.test", kind), None);
         assert_eq!(read_answer(&answer, 7, "b.test", kind), None);
         assert_eq!(read_answer(&answer, 7, "a.test", kind + 1), None);
@@ -127,13 +135,13 @@ fn answers_are_read_as_they_were_written() {
     check(KIND_AAAA, &["2001:db8::1"]);
     check(KIND_AAAA, &[]);
     let query = read_query(&write_query(7, "a.test", KIND_A).unwrap()).unwrap();
-    let answer = write_answer(&query, Code::NoSuchName, &[], 0);
+    let answer = write_answer(&query, DnsResponseCode::NoSuchName, &[], 0);
     assert_eq!(
         read_answer(&answer, 7, "a.test", KIND_A),
-        Some(Said::NoSuchName)
+        Some(DnsAnswer::NoSuchName)
     );
     assert_eq!(
-        write_refusal(7, Code::Refused),
+        write_refusal(7, DnsResponseCode::Refused),
         [0, 7, 0x80, 0x85, 0, 0, 0, 0, 0, 0, 0, 0]
     );
 }
@@ -142,11 +150,21 @@ fn answers_are_read_as_they_were_written() {
 fn extensions_are_answered_with_extensions() {
     let option = b"\0\0\x29\x04\xd0\0\0\0\0\0\0";
     let extended = message([1, 0x0100, 1, 0, 0, 1], &[A_TEST, KIND_A_IN, option]);
-    let answer = write_answer(&read_query(&extended).unwrap(), Code::NoSuchName, &[], 0);
+    let answer = write_answer(
+        &read_query(&extended).unwrap(),
+        DnsResponseCode::NoSuchName,
+        &[],
+        0,
+    );
     assert!(answer.ends_with(option), "{answer:?}");
     assert_eq!(answer[10..12], [0, 1]);
     let plain = message([1, 0x0100, 1, 0, 0, 0], &[A_TEST, KIND_A_IN]);
-    let answer = write_answer(&read_query(&plain).unwrap(), Code::NoSuchName, &[], 0);
+    let answer = write_answer(
+        &read_query(&plain).unwrap(),
+        DnsResponseCode::NoSuchName,
+        &[],
+        0,
+    );
     assert_eq!(answer[10..12], [0, 0]);
 }
 
@@ -170,7 +188,7 @@ fn other_names_are_followed_and_records_of_others_are_not_taken() {
         let answer = message([9, 0x8180, 1, count, 0, 0], &[A_TEST, KIND_A_IN, &records]);
         let expected: Vec<IpAddr> = expected.iter().map(|text| address(text)).collect();
         let said = read_answer(&answer, 9, "a.test", KIND_A);
-        assert_eq!(said, Some(Said::Addresses(expected)));
+        assert_eq!(said, Some(DnsAnswer::Addresses(expected)));
     };
     check(
         &[
@@ -203,7 +221,7 @@ fn other_names_are_followed_and_records_of_others_are_not_taken() {
         &[A_TEST, KIND_A_IN, &many.concat()],
     );
     match read_answer(&answer, 9, "a.test", KIND_A) {
-        Some(Said::Addresses(addresses)) => assert_eq!(addresses.len(), 64),
+        Some(DnsAnswer::Addresses(addresses)) => assert_eq!(addresses.len(), 64),
         other => panic!("{other:?}"),
     }
     // An address of the wrong length, and an answer that breaks off.
@@ -214,18 +232,18 @@ fn other_names_are_followed_and_records_of_others_are_not_taken() {
         let answer = message([9, 0x8180, 1, 1, 0, 0], &[A_TEST, KIND_A_IN, &record]);
         assert_eq!(
             read_answer(&answer, 9, "a.test", KIND_A),
-            Some(Said::Failed)
+            Some(DnsAnswer::Failed)
         );
     }
     let truncated = message([9, 0x8380, 1, 0, 0, 0], &[A_TEST, KIND_A_IN]);
     assert_eq!(
         read_answer(&truncated, 9, "a.test", KIND_A),
-        Some(Said::Truncated)
+        Some(DnsAnswer::Truncated)
     );
     let failed = message([9, 0x8182, 1, 0, 0, 0], &[A_TEST, KIND_A_IN]);
     assert_eq!(
         read_answer(&failed, 9, "a.test", KIND_A),
-        Some(Said::Failed)
+        Some(DnsAnswer::Failed)
     );
 }
 
@@ -241,7 +259,7 @@ fn pointers_only_lead_back() {
         let answer = message([9, 0x8180, 1, 1, 0, 0], &[A_TEST, KIND_A_IN, &record]);
         assert_eq!(
             read_answer(&answer, 9, "a.test", KIND_A),
-            Some(Said::Failed),
+            Some(DnsAnswer::Failed),
             "{name:?}"
         );
     }
@@ -269,7 +287,7 @@ proptest! {
         }
         bytes.truncate(cut.index(bytes.len() + 1));
         let _ = read_query(&bytes);
-        if let Some(Said::Addresses(addresses)) = read_answer(&bytes, 9, "a.test", KIND_A) {
+        if let Some(DnsAnswer::Addresses(addresses)) = read_answer(&bytes, 9, "a.test", KIND_A) {
             prop_assert!(addresses.len() <= 64);
         }
     }

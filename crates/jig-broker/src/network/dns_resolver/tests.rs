@@ -4,11 +4,11 @@ use std::thread;
 
 use super::DnsResolver;
 use crate::network::dns::KIND_A;
-use crate::network::dns::query::{self, Code, Query};
+use crate::network::dns::query::{self, DnsQuery, DnsResponseCode};
 use crate::network::resolver::Resolver as _;
 
 /// A server on both transports. `answer` gets the question and whether it came over TCP.
-fn serve(answer: impl Fn(&Query, bool) -> Vec<Vec<u8>> + Send + Sync + 'static) -> SocketAddr {
+fn serve(answer: impl Fn(&DnsQuery, bool) -> Vec<Vec<u8>> + Send + Sync + 'static) -> SocketAddr {
     let (socket, listener) = loop {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         if let Ok(listener) = TcpListener::bind(socket.local_addr().unwrap()) {
@@ -45,14 +45,14 @@ fn serve(answer: impl Fn(&Query, bool) -> Vec<Vec<u8>> + Send + Sync + 'static) 
     address
 }
 
-fn addresses(query: &Query, v4: &[&str], v6: &[&str]) -> Vec<u8> {
+fn addresses(query: &DnsQuery, v4: &[&str], v6: &[&str]) -> Vec<u8> {
     let texts = if query.question.kind == KIND_A {
         v4
     } else {
         v6
     };
     let addresses: Vec<IpAddr> = texts.iter().map(|text| text.parse().unwrap()).collect();
-    query::write_answer(query, Code::Fine, &addresses, 60)
+    query::write_answer(query, DnsResponseCode::Fine, &addresses, 60)
 }
 
 fn resolve(server: SocketAddr, name: &str) -> Result<Vec<String>, std::io::ErrorKind> {
@@ -86,8 +86,8 @@ fn one_kind_is_enough() {
             return vec![addresses(query, &["192.0.2.1"], &[])];
         }
         vec![
-            query::write_refusal(query.id, Code::NotImplemented),
-            query::write_answer(query, Code::NoSuchName, &[], 0),
+            query::write_refusal(query.id, DnsResponseCode::NotImplemented),
+            query::write_answer(query, DnsResponseCode::NoSuchName, &[], 0),
         ]
     });
     assert_eq!(resolve(server, "a.test"), Ok(vec!["192.0.2.1".to_owned()]));
@@ -95,7 +95,14 @@ fn one_kind_is_enough() {
 
 #[test]
 fn names_that_do_not_exist_are_not_found() {
-    let server = serve(|query, _| vec![query::write_answer(query, Code::NoSuchName, &[], 0)]);
+    let server = serve(|query, _| {
+        vec![query::write_answer(
+            query,
+            DnsResponseCode::NoSuchName,
+            &[],
+            0,
+        )]
+    });
     assert_eq!(resolve(server, "a.test"), Err(std::io::ErrorKind::NotFound));
     let server = serve(|query, _| vec![addresses(query, &[], &[])]);
     assert_eq!(resolve(server, "a.test"), Err(std::io::ErrorKind::NotFound));

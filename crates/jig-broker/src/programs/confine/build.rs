@@ -11,26 +11,27 @@ use jig_sandbox::{
 };
 
 use super::cache::{Caches, RunKind};
-use super::environment::{self, Sources};
-use super::program::{self, Surroundings};
-use super::shown_paths::Shown;
-use super::sweep::Watch;
-use super::toolchain::{self, Added};
-use super::walk::Walked;
+use super::environment::{self, EnvironmentSources};
+use super::program::{self, ProgramSurroundings};
+use super::shown_paths::ShownRules;
+use super::sweep::SweepWatch;
+use super::toolchain::{self, PresetAdditions};
+use super::walk::WalkFindings;
 use super::workspace_alias;
-use super::workspace_rules::Workspace;
+use super::workspace_rules::WorkspaceAdditions;
 use super::{
-    Commanded, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Preset, Reach, git,
-    home_links as own_home, host_files, needed_presets, network, system, walk, workspace_rules,
+    CommandedProgram, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Preset,
+    ProgramReach, git, home_links as own_home, host_files, needed_presets, network, system, walk,
+    workspace_rules,
 };
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 
 pub(super) fn confined(
-    inner: &Inner,
+    inner: &BrokerCore,
     settings: &ConfineSettings,
-    command: &Commanded,
+    command: &CommandedProgram,
     root: &Path,
-    reach: Reach,
+    reach: ProgramReach,
 ) -> Result<Confined, ConfineError> {
     let policy = &inner.policy;
     let cannot_look = |source: std::io::Error| ConfineError::Workspace {
@@ -41,10 +42,10 @@ pub(super) fn confined(
     let root = &host_files::canonical_or(root).map_err(cannot_look)?;
     let home = settings.home.as_deref().and_then(host_files::canonical);
     let private_home = system::private_home(home.as_deref(), root);
-    let mut shown = Shown::default();
+    let mut shown = ShownRules::default();
     let mut warnings = Vec::new();
     let executes = |rule: &jig_policy::CompiledFsRule| rule.capabilities().has(Capability::Execute);
-    let executable = reach == Reach::Workspace && policy.fs_rules().iter().any(executes);
+    let executable = reach == ProgramReach::Workspace && policy.fs_rules().iter().any(executes);
     let mut private = system::private(&private_home, settings.limits.memory, executable);
 
     system::show(&mut shown);
@@ -57,7 +58,8 @@ pub(super) fn confined(
     }
 
     // A workspace inside of what is shown anyway is shown only as far as the policy goes.
-    let is_open = reach == Reach::Workspace && !policy.granted(&ProjectPath::root()).is_empty();
+    let is_open =
+        reach == ProgramReach::Workspace && !policy.granted(&ProjectPath::root()).is_empty();
     let mut sealed = Vec::new();
     if !is_open && shown.rights(root) != Rights::NONE {
         sealed.push(root.clone());
@@ -69,8 +71,8 @@ pub(super) fn confined(
         });
     }
     let (walked, mut workspace) = match reach {
-        Reach::OwnProgramOnly => (Walked::default(), Workspace::default()),
-        Reach::Workspace => {
+        ProgramReach::OwnProgramOnly => (WalkFindings::default(), WorkspaceAdditions::default()),
+        ProgramReach::Workspace => {
             let walked = walk::walk(policy, root).map_err(|error| cannot_look(error.into()))?;
             let workspace = workspace_rules::show(policy, root, &walked, &mut shown);
             (walked, workspace)
@@ -85,7 +87,7 @@ pub(super) fn confined(
     };
     let start = command.directory.as_deref().and_then(host_files::canonical);
     let start = start.filter(|start| start.starts_with(root));
-    let mut around = Surroundings {
+    let mut around = ProgramSurroundings {
         root,
         given_root,
         home: home.as_deref(),
@@ -100,8 +102,8 @@ pub(super) fn confined(
         virtual_environment: None,
     };
     let discover = match reach {
-        Reach::Workspace => command.discover,
-        Reach::OwnProgramOnly => Discover::Nothing,
+        ProgramReach::Workspace => command.discover,
+        ProgramReach::OwnProgramOnly => Discover::Nothing,
     };
     around.virtual_environment = needed_presets::virtual_environment(discover, &around);
     let mut unnamed = needed_presets::presets(discover, &command.program, &around);
@@ -118,7 +120,7 @@ pub(super) fn confined(
         }
         false => None,
     };
-    let mut added = Added::default();
+    let mut added = PresetAdditions::default();
     for preset in &settings.presets {
         toolchain::show(*preset, &around, caches.as_mut(), &mut shown, &mut added)?;
     }
@@ -131,7 +133,7 @@ pub(super) fn confined(
     // After the presets: a link in the workspace may lead to what they show, as in a virtual environment.
     let own = program::show(&around, &command.program, &command.literals, &mut shown)?;
     let with_git = settings.presets.contains(&Preset::Git);
-    if reach == Reach::Workspace {
+    if reach == ProgramReach::Workspace {
         let forbidden = if let Some(linked) = git::linked(root) {
             git::show(&linked, policy, with_git, &mut shown)
         } else if let Some(own) = git::submodule(root) {
@@ -151,7 +153,7 @@ pub(super) fn confined(
 
     let mut first = added.directories;
     first.extend(own.directories);
-    let sources = Sources {
+    let sources = EnvironmentSources {
         policy,
         variables: &inner.env,
         home: &private_home,
@@ -175,8 +177,8 @@ pub(super) fn confined(
     }
     let observe = settings.observe || command.observe;
     let network = match reach {
-        Reach::Workspace => network::of(policy, observe),
-        Reach::OwnProgramOnly => Network::None,
+        ProgramReach::Workspace => network::of(policy, observe),
+        ProgramReach::OwnProgramOnly => Network::None,
     };
     let mut replaced = Vec::new();
     if matches!(network, Network::Gateway(_)) {
@@ -210,7 +212,7 @@ pub(super) fn confined(
     warnings.extend(workspace.warnings);
     warnings.extend(history(policy, root, &walked));
 
-    if reach == Reach::Workspace {
+    if reach == ProgramReach::Workspace {
         files.extend(workspace_alias::show(settings, root, &private, &mut shown));
     }
 
@@ -230,12 +232,14 @@ pub(super) fn confined(
         false => private_home.clone(),
     };
     let watch = match reach {
-        Reach::Workspace => Watch::begin(settings, policy, root, workspace.forbidden, &walked)?,
-        Reach::OwnProgramOnly => None,
+        ProgramReach::Workspace => {
+            SweepWatch::begin(settings, policy, root, workspace.forbidden, &walked)?
+        }
+        ProgramReach::OwnProgramOnly => None,
     };
     let mut overlays = match reach {
-        Reach::Workspace => command.overlays.clone(),
-        Reach::OwnProgramOnly => Vec::new(),
+        ProgramReach::Workspace => command.overlays.clone(),
+        ProgramReach::OwnProgramOnly => Vec::new(),
     };
     let mut slot = None;
     if let Some(caches) = caches {
@@ -277,7 +281,7 @@ pub(super) fn confined(
 }
 
 /// Shows what a person declared outside the workspace, and what jig gives to the program.
-fn declared(settings: &ConfineSettings, shown: &mut Shown, warnings: &mut Vec<String>) {
+fn declared(settings: &ConfineSettings, shown: &mut ShownRules, warnings: &mut Vec<String>) {
     for access in settings.system.iter().chain(&settings.provided) {
         let Some(path) = host_files::canonical(&access.path) else {
             warnings.push(format!(
@@ -299,7 +303,12 @@ fn declared(settings: &ConfineSettings, shown: &mut Shown, warnings: &mut Vec<St
 }
 
 /// Keeps jig's own files from tools that were given what these lie in: no tool widens itself.
-fn keep_state(inner: &Inner, settings: &ConfineSettings, home: Option<&Path>, shown: &mut Shown) {
+fn keep_state(
+    inner: &BrokerCore,
+    settings: &ConfineSettings,
+    home: Option<&Path>,
+    shown: &mut ShownRules,
+) {
     let own = settings.state.iter().chain(&inner.process.hidden);
     let own = own.map(|path| (host_files::canonical(path), Rights::ALL, Rights::NONE));
     let config = home.and_then(|home| host_files::canonical(&home.join(".config/jig")));
@@ -315,7 +324,7 @@ fn keep_state(inner: &Inner, settings: &ConfineSettings, home: Option<&Path>, sh
 }
 
 /// What a hidden file may still be read from: the history that git keeps.
-fn history(policy: &Policy, root: &Path, walked: &Walked) -> Option<String> {
+fn history(policy: &Policy, root: &Path, walked: &WalkFindings) -> Option<String> {
     let git = ProjectPath::normalize(".git").ok()?;
     if !policy.granted(&git).has(Capability::Read) || walked.sensitive.is_empty() {
         return None;

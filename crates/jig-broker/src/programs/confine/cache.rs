@@ -12,14 +12,14 @@ use jig_files::Slot;
 use jig_policy::Policy;
 use jig_sandbox::{Overlay, Rights, RuleSource};
 
-use super::shown_paths::Shown;
-use super::{ConfineSettings, Reach, host_files};
+use super::shown_paths::ShownRules;
+use super::{ConfineSettings, ProgramReach, host_files};
 
 /// What kind of run caches are for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunKind {
     /// How much of the workspace it reaches by itself.
-    pub(super) reach: Reach,
+    pub(super) reach: ProgramReach,
     /// Whether its changes go to a layer, and may be thrown away.
     pub(super) is_tried: bool,
     /// Whether it may run what it makes.
@@ -67,7 +67,7 @@ impl Caches {
     }
 
     /// A directory for a cache. All of them lie in one that is shown.
-    pub(super) fn folder(&mut self, name: &str, shown: &mut Shown) -> Option<PathBuf> {
+    pub(super) fn folder(&mut self, name: &str, shown: &mut ShownRules) -> Option<PathBuf> {
         let all = self.slot.folder(FOLDERS).ok()?;
         // Whatever a program has left under that name is not followed.
         let folder = self.slot.folder(&format!("{FOLDERS}/{name}")).ok()?;
@@ -76,7 +76,7 @@ impl Caches {
     }
 
     /// Has changes below a canonical directory of the user's go to a layer. Whether there can be one.
-    pub(super) fn over(&mut self, lower: &Path, name: &str, shown: &mut Shown) -> bool {
+    pub(super) fn over(&mut self, lower: &Path, name: &str, shown: &mut ShownRules) -> bool {
         // The kernel copies what is changed, with its owner, and can give away nothing.
         if !host_files::is_ours(lower) || self.overlays.len() >= MOST_LAYERS {
             return false;

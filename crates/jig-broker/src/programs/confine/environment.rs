@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use jig_policy::{EnvUse, Policy, Rule};
-use jig_sandbox::{Environment, Rights, minimal_environment};
+use jig_sandbox::{ProgramEnvironment, Rights, minimal_environment};
 
-use super::shown_paths::Shown;
+use super::shown_paths::ShownRules;
 use crate::host_env::HostEnv;
 
 #[cfg(test)]
 mod tests;
 
 /// What an environment is made from.
-pub(super) struct Sources<'a> {
+pub(super) struct EnvironmentSources<'a> {
     pub(super) policy: &'a Policy,
     pub(super) variables: &'a HostEnv,
     /// The home of the confined program.
@@ -27,12 +27,12 @@ pub(super) struct Sources<'a> {
 /// Puts the environment together. `first` are directories in which programs are looked for before all
 /// others, `unlisted` those in which none are looked for, `presets` further variables.
 pub(super) fn environment(
-    sources: &Sources<'_>,
-    shown: &Shown,
+    sources: &EnvironmentSources<'_>,
+    shown: &ShownRules,
     first: Vec<PathBuf>,
     unlisted: &[PathBuf],
     presets: Vec<(&'static str, OsString)>,
-) -> Environment {
+) -> ProgramEnvironment {
     let mut env = minimal_environment(sources.home);
     env.insert("PATH".into(), search_path(sources, shown, first, unlisted));
     for (name, value) in presets {
@@ -54,8 +54,8 @@ pub(super) fn environment(
 /// The host's search path as far as the program can see it, without anything of the workspace, after those
 /// of `first` that are not on it.
 fn search_path(
-    sources: &Sources<'_>,
-    shown: &Shown,
+    sources: &EnvironmentSources<'_>,
+    shown: &ShownRules,
     first: Vec<PathBuf>,
     unlisted: &[PathBuf],
 ) -> OsString {

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use jig_policy::{Capabilities, Capability, Policy, Reason, Resolved, Rule};
+use jig_policy::{Capability, FileCapabilities, Policy, Reason, ResolvedPath, Rule};
 use jig_proto::ProjectPath;
 use jig_sandbox::{Rights, RuleSource};
 
-use super::host_files::{self, Stands};
-use super::shown_paths::Shown;
-use super::workspace_rules::{Forbidden, rights};
+use super::host_files::{self, HostFileType};
+use super::shown_paths::ShownRules;
+use super::workspace_rules::{ForbiddenPath, rights};
 
 #[cfg(test)]
 mod tests;
@@ -53,14 +53,14 @@ fn settled() -> String {
 
 /// Who the user says to be.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct User {
+struct GitUser {
     name: Option<String>,
     email: Option<String>,
 }
 
 /// Reads who the user is from a git configuration.
-fn user(text: &str) -> User {
-    User {
+fn user(text: &str) -> GitUser {
+    GitUser {
         name: value_of(text, "user", "name"),
         email: value_of(text, "user", "email"),
     }
@@ -124,7 +124,7 @@ fn quoted(value: &str) -> String {
 
 /// The repository of a workspace that is a linked worktree of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Linked {
+pub(super) struct LinkedWorktree {
     /// The directory with objects and references.
     pub(super) common: PathBuf,
     /// The directory of this worktree in it.
@@ -135,7 +135,7 @@ pub(super) struct Linked {
 ///
 /// A tool could write a `.git` file that leads to any repository. So that one counts only if it says itself
 /// that this workspace is its worktree.
-pub(super) fn linked(root: &Path) -> Option<Linked> {
+pub(super) fn linked(root: &Path) -> Option<LinkedWorktree> {
     let (file, own) = git_file(root)?;
     let back = host_files::text(&own.join("gitdir"))?;
     if host_files::canonical(&own.join(back.trim()))? != file {
@@ -145,7 +145,7 @@ pub(super) fn linked(root: &Path) -> Option<Linked> {
     let common = host_files::canonical(&own.join(common.trim()))?;
     let is_its_own = own.parent() == Some(&common.join("worktrees"));
     let is_outside = !common.starts_with(root) && !root.starts_with(&common);
-    (is_its_own && is_outside).then_some(Linked { common, own })
+    (is_its_own && is_outside).then_some(LinkedWorktree { common, own })
 }
 
 /// Finds the repository of a workspace that is a submodule: it lies in that of the project around, and says
@@ -163,7 +163,7 @@ pub(super) fn submodule(root: &Path) -> Option<PathBuf> {
 /// The `.git` file of a workspace, and the directory that it names.
 fn git_file(root: &Path) -> Option<(PathBuf, PathBuf)> {
     let file = root.join(".git");
-    let Some(Stands::File { .. }) = host_files::stands_itself(&file) else {
+    let Some(HostFileType::File { .. }) = host_files::stands_itself(&file) else {
         return None;
     };
     let text = host_files::text(&file)?;
@@ -179,13 +179,13 @@ fn granted(policy: &Policy) -> Rights {
     let Ok(git) = ProjectPath::normalize(".git") else {
         return Rights::NONE;
     };
-    let decision = policy.decide_fs(Capability::Update, &Resolved::from_handle(git));
+    let decision = policy.decide_fs(Capability::Update, &ResolvedPath::from_handle(git));
     let granted = match (decision.rule, decision.reason) {
-        (_, Reason::Sensitive(_)) => Capabilities::NONE,
+        (_, Reason::Sensitive(_)) => FileCapabilities::NONE,
         (Some(Rule::Fs(rule)), _) => rule.capabilities(),
-        _ => Capabilities::NONE,
+        _ => FileCapabilities::NONE,
     };
-    rights(granted - Capabilities::just(Capability::Execute))
+    rights(granted - FileCapabilities::just(Capability::Execute))
 }
 
 /// Whether a path lies in the repository of a workspace whose `.git` is a file, and a tool with the preset `git` has
@@ -208,8 +208,8 @@ pub(super) fn show_submodule(
     own: &Path,
     policy: &Policy,
     lifted: bool,
-    shown: &mut Shown,
-) -> Vec<Forbidden> {
+    shown: &mut ShownRules,
+) -> Vec<ForbiddenPath> {
     show_repository(own, policy, lifted, None, shown).forbidden
 }
 
@@ -217,11 +217,11 @@ pub(super) fn show_submodule(
 /// the user's own git run programs. `lifted` is whether that may be changed, too.
 /// Gives the names there that may not come into being.
 pub(super) fn show(
-    linked: &Linked,
+    linked: &LinkedWorktree,
     policy: &Policy,
     lifted: bool,
-    shown: &mut Shown,
-) -> Vec<Forbidden> {
+    shown: &mut ShownRules,
+) -> Vec<ForbiddenPath> {
     let mut repository = show_repository(&linked.common, policy, lifted, Some(&linked.own), shown);
     if !lifted && repository.granted.has_any(Rights::WRITE) {
         for name in ["commondir", "gitdir", "config.worktree"] {
@@ -238,10 +238,10 @@ fn show_repository<'a>(
     policy: &Policy,
     lifted: bool,
     worktree: Option<&Path>,
-    shown: &'a mut Shown,
-) -> Repository<'a> {
+    shown: &'a mut ShownRules,
+) -> GitRepository<'a> {
     let granted = granted(policy);
-    let mut repository = Repository {
+    let mut repository = GitRepository {
         granted,
         shown,
         forbidden: Vec::new(),
@@ -271,13 +271,13 @@ fn show_repository<'a>(
     repository
 }
 
-struct Repository<'a> {
+struct GitRepository<'a> {
     granted: Rights,
-    shown: &'a mut Shown,
-    forbidden: Vec<Forbidden>,
+    shown: &'a mut ShownRules,
+    forbidden: Vec<ForbiddenPath>,
 }
 
-impl Repository<'_> {
+impl GitRepository<'_> {
     /// Limits what may be done to a name, or has it looked for afterwards if nothing stands there.
     fn guard(&mut self, directory: &Path, name: &str, rights: Rights) {
         let path = directory.join(name);
@@ -286,7 +286,7 @@ impl Repository<'_> {
         } else if self.granted.has(Rights::CREATE)
             && let Ok(path) = ProjectPath::normalize(name)
         {
-            self.forbidden.push(Forbidden {
+            self.forbidden.push(ForbiddenPath {
                 base: Some(directory.to_owned()),
                 always: true,
                 path,

@@ -17,7 +17,7 @@ use rustix::fs::{self, FileType, Mode, OFlags};
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stands {
+pub(super) enum HostFileType {
     /// A regular file; whether anybody may run it.
     File { executable: bool },
     /// A directory.
@@ -29,38 +29,40 @@ pub(super) enum Stands {
 }
 
 /// What stands at `path`, with links followed.
-pub(super) fn stands(path: &Path) -> Option<Stands> {
+pub(super) fn stands(path: &Path) -> Option<HostFileType> {
     fs::stat(path).ok().map(|stat| of(&stat))
 }
 
 /// What stands at `path` itself.
-pub(super) fn stands_itself(path: &Path) -> Option<Stands> {
+pub(super) fn stands_itself(path: &Path) -> Option<HostFileType> {
     let stat = fs::lstat(path).ok()?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => {
             let target = fs::readlink(path, Vec::new()).ok()?;
-            Some(Stands::Link(OsString::from_vec(target.into_bytes()).into()))
+            Some(HostFileType::Link(
+                OsString::from_vec(target.into_bytes()).into(),
+            ))
         }
         _ => Some(of(&stat)),
     }
 }
 
-fn of(stat: &fs::Stat) -> Stands {
+fn of(stat: &fs::Stat) -> HostFileType {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Stands::File {
+        FileType::RegularFile => HostFileType::File {
             executable: stat.st_mode & 0o111 != 0,
         },
-        FileType::Directory => Stands::Directory,
-        _ => Stands::Other,
+        FileType::Directory => HostFileType::Directory,
+        _ => HostFileType::Other,
     }
 }
 
 pub(super) fn is_directory(path: &Path) -> bool {
-    stands(path) == Some(Stands::Directory)
+    stands(path) == Some(HostFileType::Directory)
 }
 
 pub(super) fn is_file(path: &Path) -> bool {
-    matches!(stands(path), Some(Stands::File { .. }))
+    matches!(stands(path), Some(HostFileType::File { .. }))
 }
 
 /// Whether something belongs to this user and their first group, so that a layer can take its place.
@@ -108,7 +110,7 @@ pub(super) fn hops(path: &Path) -> Option<(Vec<PathBuf>, PathBuf)> {
     for _ in 0..MOST_LINKS {
         let place = canonical(here.parent()?)?.join(here.file_name()?);
         match stands_itself(&place)? {
-            Stands::Link(target) => {
+            HostFileType::Link(target) => {
                 here = place.parent()?.join(target);
                 links.push(place);
             }
@@ -152,7 +154,7 @@ pub(super) fn text(path: &Path) -> Option<String> {
 
 /// A file or directory, as everybody may use it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Permitted {
+pub(super) struct HostFileAccess {
     pub(super) path: PathBuf,
     pub(super) is_directory: bool,
     /// Whether everybody may read the file, or list and enter the directory.
@@ -161,7 +163,7 @@ pub(super) struct Permitted {
 
 /// The files and directories in a directory, with what everybody may do with them. Links are left out, and the kernel
 /// is not asked about them: in `/etc` most names are links. `left` counts down every name; `None` if it is used up.
-pub(super) fn permitted(directory: &Path, left: &mut usize) -> Option<Vec<Permitted>> {
+pub(super) fn permitted(directory: &Path, left: &mut usize) -> Option<Vec<HostFileAccess>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         *left = left.checked_sub(1)?;
@@ -177,7 +179,7 @@ pub(super) fn permitted(directory: &Path, left: &mut usize) -> Option<Vec<Permit
             true => 0o005,
             false => 0o004,
         };
-        found.push(Permitted {
+        found.push(HostFileAccess {
             path: entry.path(),
             is_directory: metadata.is_dir(),
             open_to_all: metadata.mode() & needed == needed,

@@ -34,7 +34,7 @@ impl fmt::Display for Intruder {
 
 /// What calls that are over, or still run, left behind in a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Pending {
+pub struct IntruderReport {
     /// What a call whose jig has crashed left behind, and what was moved away now.
     pub removed: Vec<Intruder>,
     /// What appeared while a call of a jig that still runs may have made it. It must not be used.

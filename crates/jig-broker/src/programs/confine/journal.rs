@@ -1,4 +1,4 @@
-//! [`Journal`]: a note on disk of what one call may not leave behind, for the case that jig is killed before
+//! [`CallJournal`]: a note on disk of what one call may not leave behind, for the case that jig is killed before
 //! it can look.
 
 use std::io;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jig_policy::{
-    Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Sensitive,
-    Workspace,
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Policy,
+    RuleOrigin, Sensitive, Workspace,
 };
 use jig_proto::ProjectPath;
 use rustix::fs::{self, Mode, OFlags};
@@ -16,11 +16,11 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::host_files;
-use super::workspace_rules::Forbidden;
+use super::workspace_rules::ForbiddenPath;
 
 /// What one call may not leave behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Journal {
+pub(super) struct CallJournal {
     /// The jig that made the call.
     pub(super) process: u32,
     /// When that started, in the kernel's ticks, so that a later process of the same number is told apart.
@@ -29,13 +29,13 @@ pub(super) struct Journal {
     #[serde(with = "encoded")]
     pub(super) root: PathBuf,
     /// Names that may not come into being.
-    pub(super) forbidden: Vec<Name>,
+    pub(super) forbidden: Vec<ForbiddenName>,
     /// What was there before.
-    pub(super) before: Before,
+    pub(super) before: CallBaseline,
     /// Guarded names that a rule of the call opens. What appears there is not the doing of another call.
     pub(super) named: Vec<PathBuf>,
     /// The rules on files, with which sensitive paths are judged.
-    rules: Vec<Rule>,
+    rules: Vec<JournalRule>,
     /// The list of sensitive paths.
     sensitive: Vec<String>,
     /// Whether what git obeys is guarded.
@@ -44,7 +44,7 @@ pub(super) struct Journal {
 
 /// What was there before a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Before {
+pub(super) struct CallBaseline {
     /// Sensitive paths, and links with such names.
     #[serde(with = "encoded")]
     pub(super) names: Vec<PathBuf>,
@@ -64,7 +64,7 @@ pub(super) struct Before {
 
 /// A name that may not come into being.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Name {
+pub(super) struct ForbiddenName {
     #[serde(with = "encoded")]
     base: Option<PathBuf>,
     always: bool,
@@ -75,20 +75,20 @@ pub(super) struct Name {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Rule {
+struct JournalRule {
     path: String,
     capabilities: Vec<String>,
 }
 
-impl Journal {
+impl CallJournal {
     pub(super) fn new(
         policy: &Policy,
         root: &Path,
-        forbidden: &[Forbidden],
-        before: Before,
+        forbidden: &[ForbiddenPath],
+        before: CallBaseline,
     ) -> Self {
         let process = std::process::id();
-        let rules = policy.fs_rules().iter().map(|rule| Rule {
+        let rules = policy.fs_rules().iter().map(|rule| JournalRule {
             path: rule.path().to_string(),
             capabilities: rule
                 .capabilities()
@@ -96,7 +96,7 @@ impl Journal {
                 .map(|one| one.name().to_owned())
                 .collect(),
         });
-        let forbidden = forbidden.iter().map(|name| Name {
+        let forbidden = forbidden.iter().map(|name| ForbiddenName {
             base: name.base.clone(),
             always: name.always,
             path: name.path.to_string(),
@@ -189,10 +189,10 @@ impl Journal {
     }
 
     /// The names that may not come into being.
-    pub(super) fn forbidden(&self) -> Vec<Forbidden> {
+    pub(super) fn forbidden(&self) -> Vec<ForbiddenPath> {
         let names = self.forbidden.iter();
         let names = names.filter_map(|name| {
-            Some(Forbidden {
+            Some(ForbiddenPath {
                 base: name.base.clone(),
                 always: name.always,
                 path: ProjectPath::normalize(&name.path).ok()?,
@@ -209,15 +209,15 @@ impl Journal {
             let granted = Capability::ALL
                 .into_iter()
                 .filter(|one| rule.capabilities.iter().any(|name| name == one.name()));
-            FsRule {
+            DeclaredFsRule {
                 path: rule.path.clone(),
-                capabilities: granted.collect::<Capabilities>(),
-                origin: Origin::named("the rules of an earlier call"),
+                capabilities: granted.collect::<FileCapabilities>(),
+                origin: RuleOrigin::named("the rules of an earlier call"),
             }
         });
-        let access = Access {
+        let access = DeclaredAccess {
             fs: fs.collect(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let mut sensitive = Sensitive::default();
         for pattern in &self.sensitive {
@@ -246,14 +246,14 @@ mod encoded {
     use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(super) fn serialize<P: Paths, S: Serializer>(
+    pub(super) fn serialize<P: JournalPaths, S: Serializer>(
         paths: &P,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         paths.to_texts().serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, P: Paths, D: Deserializer<'de>>(
+    pub(super) fn deserialize<'de, P: JournalPaths, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<P, D::Error> {
         let texts = Vec::deserialize(deserializer)?;
@@ -261,12 +261,12 @@ mod encoded {
     }
 
     /// One path, some, or perhaps one: in the file they are all lists.
-    pub(super) trait Paths: Sized {
+    pub(super) trait JournalPaths: Sized {
         fn to_texts(&self) -> Vec<String>;
         fn from_texts(texts: Vec<String>) -> Option<Self>;
     }
 
-    impl Paths for Vec<PathBuf> {
+    impl JournalPaths for Vec<PathBuf> {
         fn to_texts(&self) -> Vec<String> {
             let paths = self.iter().map(|path| path.as_os_str().as_bytes());
             paths
@@ -283,7 +283,7 @@ mod encoded {
         }
     }
 
-    impl Paths for Option<PathBuf> {
+    impl JournalPaths for Option<PathBuf> {
         fn to_texts(&self) -> Vec<String> {
             self.iter().cloned().collect::<Vec<_>>().to_texts()
         }
@@ -293,7 +293,7 @@ mod encoded {
         }
     }
 
-    impl Paths for PathBuf {
+    impl JournalPaths for PathBuf {
         fn to_texts(&self) -> Vec<String> {
             Some(self.clone()).to_texts()
         }

@@ -1,4 +1,4 @@
-//! [`Listing`]: what of a directory matters to the walk, and how long that can be relied on.
+//! [`SensitiveListing`]: what of a directory matters to the walk, and how long that can be relied on.
 
 use std::ffi::{CStr, OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,30 +11,30 @@ mod tests;
 
 /// What of a directory matters: the directories in it, and names that may be sensitive.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(super) struct SensitiveListing {
     /// Which directory, and as of when; `None` if a change could go unnoticed.
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<DirectoryIdentity>,
     pub(super) directories: Vec<OsString>,
-    pub(super) sensitive: Vec<(OsString, Kind)>,
+    pub(super) sensitive: Vec<(OsString, SensitiveKind)>,
 }
 
 /// What stands at a name that may be sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SensitiveKind {
     Link,
     Other,
 }
 
 /// A directory as it was at one time: a name that comes or goes changes its times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct DirectoryIdentity {
     device: i128,
     inode: u64,
     changed: (i128, i128),
     modified: (i128, i128),
 }
 
-impl Identity {
+impl DirectoryIdentity {
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
             device: stat.st_dev.into(),
@@ -59,15 +59,15 @@ pub(super) fn read(
     directory: &OwnedFd,
     buffer: &mut Vec<u8>,
     wanted: impl Fn(&[u8]) -> bool,
-) -> rustix::io::Result<Listing> {
+) -> rustix::io::Result<SensitiveListing> {
     // The times come first: what changes while it is read then shows at the next walk.
     let stat = fs::fstat(directory)?;
-    let identity = Identity::of(&stat);
+    let identity = DirectoryIdentity::of(&stat);
     if stat.st_mode & EVERYBODY != EVERYBODY {
         // Names can be listed without being able to reach what they stand for.
         fs::accessat(directory, ".", Access::EXEC_OK, AtFlags::EACCESS)?;
     }
-    let mut listing = Listing {
+    let mut listing = SensitiveListing {
         identity: identity.is_settled().then_some(identity),
         directories: Vec::new(),
         sensitive: Vec::new(),
@@ -82,8 +82,8 @@ pub(super) fn read(
             listing.directories.push(raw.to_owned());
         } else if wanted(name.to_bytes()) {
             let kind = match kind {
-                FileType::Symlink => Kind::Link,
-                _ => Kind::Other,
+                FileType::Symlink => SensitiveKind::Link,
+                _ => SensitiveKind::Other,
             };
             listing.sensitive.push((raw.to_owned(), kind));
         }

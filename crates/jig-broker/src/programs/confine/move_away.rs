@@ -42,7 +42,7 @@ fn across(
     target: BorrowedFd<'_>,
     new: &OsStr,
 ) -> Result<Option<OsString>> {
-    let copied = copy(above, name, target, new, &mut Budget::new(), 0);
+    let copied = copy(above, name, target, new, &mut CopyBudget::new(), 0);
     if copied.is_ok() && remove(above, name, 0).is_ok() {
         return Ok(None);
     }
@@ -65,12 +65,12 @@ fn across(
 }
 
 /// How much may be copied.
-struct Budget {
+struct CopyBudget {
     bytes: u64,
     entries: usize,
 }
 
-impl Budget {
+impl CopyBudget {
     fn new() -> Self {
         Self {
             bytes: 4 << 20,
@@ -139,7 +139,7 @@ fn copy(
     name: &OsStr,
     to: BorrowedFd<'_>,
     new: &OsStr,
-    budget: &mut Budget,
+    budget: &mut CopyBudget,
     depth: usize,
 ) -> Result<()> {
     if depth > DEEPEST {

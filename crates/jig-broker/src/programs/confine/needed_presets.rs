@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::host_files;
-use super::program::{self, Surroundings};
+use super::program::{self, ProgramSurroundings};
 use super::toolchain::VirtualEnvironment;
 use super::{Discover, Preset};
 
@@ -15,7 +15,7 @@ mod tests;
 pub(super) fn presets(
     discover: Discover,
     program: &OsStr,
-    around: &Surroundings<'_>,
+    around: &ProgramSurroundings<'_>,
 ) -> Vec<Preset> {
     if discover == Discover::Nothing {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn presets(
 }
 
 /// The toolchain that a program belongs to: by its name, where it stands, or who interprets it.
-fn of_program(program: &OsStr, around: &Surroundings<'_>) -> Option<Preset> {
+fn of_program(program: &OsStr, around: &ProgramSurroundings<'_>) -> Option<Preset> {
     let name = Path::new(program).file_name()?.to_str()?;
     let version = |c: char| c.is_ascii_digit() || c == '.';
     let plain = name.trim_end_matches(version);
@@ -73,7 +73,7 @@ fn named(name: &str) -> Option<Preset> {
 }
 
 /// Whether a program is there to run others: shells, `make`, and the scripts of the project itself.
-fn runs_others(program: &OsStr, around: &Surroundings<'_>) -> bool {
+fn runs_others(program: &OsStr, around: &ProgramSurroundings<'_>) -> bool {
     let path = Path::new(program);
     let name = path.file_name().and_then(OsStr::to_str);
     let is_inside = program::place(around, program).is_some_and(|it| it.starts_with(around.root));
@@ -81,7 +81,7 @@ fn runs_others(program: &OsStr, around: &Surroundings<'_>) -> bool {
 }
 
 /// The toolchains of the project around the directory in which the command starts.
-fn of_project(around: &Surroundings<'_>) -> Vec<Preset> {
+fn of_project(around: &ProgramSurroundings<'_>) -> Vec<Preset> {
     let mut presets = Vec::new();
     let directories = around.start.ancestors();
     let directories = directories.take_while(|directory| directory.starts_with(around.root));
@@ -111,7 +111,7 @@ fn of_project(around: &Surroundings<'_>) -> Vec<Preset> {
 /// The virtual environment that counts for a command.
 pub(super) fn virtual_environment(
     discover: Discover,
-    around: &Surroundings<'_>,
+    around: &ProgramSurroundings<'_>,
 ) -> Option<VirtualEnvironment> {
     let active = VirtualEnvironment::active(around)?;
     // A tool could plant programs in one that lies in the workspace, for other tools to run.

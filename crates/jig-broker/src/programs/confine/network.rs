@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use jig_policy::Policy;
-use jig_sandbox::{GATEWAY_V4, Gateway, Network, PROXY_PORT, PrivateContent, PrivateFile};
+use jig_sandbox::{GATEWAY_V4, GatewayProfile, Network, PROXY_PORT, PrivateContent, PrivateFile};
 
 /// The network under a policy: none, or a gateway if some rule allows a host. One that is watched has a gateway
 /// in any case, since it is by the lookup of a name that one learns which host was wanted.
@@ -15,7 +15,7 @@ pub(super) fn of(policy: &Policy, watched: bool) -> Network {
     }
     ports.sort_unstable();
     let explained = EXPLAINED.into_iter().filter(|port| !ports.contains(port));
-    Network::Gateway(Gateway {
+    Network::Gateway(GatewayProfile {
         explained: explained.collect(),
         ports,
         addresses: policy.address_hosts(),

@@ -4,18 +4,18 @@ use std::path::Path;
 
 use jig_sandbox::{PrivateContent, Rights};
 
-use super::program::Surroundings;
-use super::shown_paths::Shown;
-use super::toolchain::{self, Added};
+use super::program::ProgramSurroundings;
+use super::shown_paths::ShownRules;
+use super::toolchain::{self, PresetAdditions};
 use super::{ConfineSettings, FoundPreset, Preset, host_files};
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 
 /// The preset, not in the settings yet, under which a program would have these rights at a canonical path
 /// of the host. `wanted` is the path that it asked for, which may lie in its private home.
 pub(crate) fn preset_showing(
-    inner: &Inner,
+    inner: &BrokerCore,
     settings: &ConfineSettings,
-    places: &Places<'_>,
+    places: &ConfinedPaths<'_>,
     canonical: &Path,
     wanted: &Path,
     rights: Rights,
@@ -23,7 +23,7 @@ pub(crate) fn preset_showing(
     let home = settings.home.as_deref().and_then(host_files::canonical);
     let variable = |name: &str| inner.env.get(name).map(str::to_owned);
     let search_path = host_files::search_path(&settings.host_path);
-    let around = Surroundings {
+    let around = ProgramSurroundings {
         root: places.root,
         given_root: places.root,
         home: home.as_deref(),
@@ -42,7 +42,7 @@ pub(crate) fn preset_showing(
     let mut others =
         others.filter(|preset| !settings.presets.contains(preset) && !is_found(preset));
     others.find(|preset| {
-        let (mut shown, mut added) = (Shown::default(), Added::default());
+        let (mut shown, mut added) = (ShownRules::default(), PresetAdditions::default());
         if toolchain::show(*preset, &around, None, &mut shown, &mut added).is_err() {
             return false;
         }
@@ -58,7 +58,7 @@ pub(crate) fn preset_showing(
 }
 
 /// Where a confined program stands.
-pub(crate) struct Places<'a> {
+pub(crate) struct ConfinedPaths<'a> {
     /// The canonical root of its workspace.
     pub(crate) root: &'a Path,
     /// Its home.

@@ -16,16 +16,16 @@ use jig_policy::Sensitive;
 use jig_sandbox::{PrivateContent, PrivateFile, Rights, RuleSource};
 
 use super::ConfineError;
-use super::host_files::{self, Stands};
-use super::shim::{self, Behind};
-use super::shown_paths::Shown;
+use super::host_files::{self, HostFileType};
+use super::shim::{self, ShimTarget};
+use super::shown_paths::ShownRules;
 use super::toolchain::VirtualEnvironment;
 
 #[cfg(test)]
 mod tests;
 
 /// Where programs are looked for, and what stays out of sight whatever is named.
-pub(super) struct Surroundings<'a> {
+pub(super) struct ProgramSurroundings<'a> {
     /// The canonical root of the workspace.
     pub(super) root: &'a Path,
     /// The same as it was given, which may go through links.
@@ -52,7 +52,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) virtual_environment: Option<VirtualEnvironment>,
 }
 
-impl Surroundings<'_> {
+impl ProgramSurroundings<'_> {
     /// Whether a directory of the user's lies beside all that must not be shown with it: no home, nothing that
     /// the workspace lies in, nothing sensitive.
     pub(super) fn is_apart(&self, directory: &Path) -> bool {
@@ -79,7 +79,7 @@ impl Surroundings<'_> {
 
 /// A program that can be started.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+pub(super) struct OwnProgram {
     /// What to start.
     pub(super) program: PathBuf,
     /// Directories in which the program, or the interpreter of a script, was found.
@@ -94,22 +94,22 @@ pub(super) struct Own {
 
 /// Finds the program of a command and shows what it needs.
 pub(super) fn show(
-    around: &Surroundings<'_>,
+    around: &ProgramSurroundings<'_>,
     program: &OsStr,
     literals: &[OsString],
-    shown: &mut Shown,
-) -> Result<Own, ConfineError> {
-    let mut search = Search {
+    shown: &mut ShownRules,
+) -> Result<OwnProgram, ConfineError> {
+    let mut search = ProgramSearch {
         around,
         shown,
-        own: Own::default(),
+        own: OwnProgram::default(),
     };
-    search.own.program = search.program(program, Said::ByTheUser, 0)?;
+    search.own.program = search.program(program, ProgramNamedBy::ByTheUser, 0)?;
     if Path::new(program).file_name() == Some(OsStr::new("env")) {
         // What `env` starts is as much the tool's program as `env` itself.
         let words: Vec<&OsStr> = literals.iter().map(OsString::as_os_str).collect();
         if let Some(name) = shim::started_by_env(&words) {
-            search.by_name(name, Said::ByTheUser, 1)?;
+            search.by_name(name, ProgramNamedBy::ByTheUser, 1)?;
         }
     }
     for word in literals {
@@ -120,44 +120,44 @@ pub(super) fn show(
 
 /// Finds an installed program, for a preset: shows it and gives its path.
 pub(super) fn installed(
-    around: &Surroundings<'_>,
+    around: &ProgramSurroundings<'_>,
     name: &str,
-    shown: &mut Shown,
-) -> Result<Own, ConfineError> {
+    shown: &mut ShownRules,
+) -> Result<OwnProgram, ConfineError> {
     show(around, OsStr::new(name), &[], shown)
 }
 
 /// Where a program stands, by its name or path, with shims replaced.
-pub(super) fn place(around: &Surroundings<'_>, program: &OsStr) -> Option<PathBuf> {
-    let search = Search {
+pub(super) fn place(around: &ProgramSurroundings<'_>, program: &OsStr) -> Option<PathBuf> {
+    let search = ProgramSearch {
         around,
-        shown: &mut Shown::default(),
-        own: Own::default(),
+        shown: &mut ShownRules::default(),
+        own: OwnProgram::default(),
     };
     search.find(program).ok()
 }
 
-struct Search<'a> {
-    around: &'a Surroundings<'a>,
-    shown: &'a mut Shown,
-    own: Own,
+struct ProgramSearch<'a> {
+    around: &'a ProgramSurroundings<'a>,
+    shown: &'a mut ShownRules,
+    own: OwnProgram,
 }
 
 /// Who named a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum ProgramNamedBy {
     /// The command, or a script that no tool can write.
     ByTheUser,
     /// A script in the workspace.
     ByAFile,
 }
 
-impl Search<'_> {
+impl ProgramSearch<'_> {
     /// Finds one program, shows it and gives the path to start it by.
     fn program(
         &mut self,
         program: &OsStr,
-        said: Said,
+        said: ProgramNamedBy,
         depth: usize,
     ) -> Result<PathBuf, ConfineError> {
         let found = self.find(program)?;
@@ -167,21 +167,21 @@ impl Search<'_> {
         let (links, target) = host_files::hops(&place).ok_or_else(not_found)?;
         let is_inside = found.starts_with(self.around.root);
         let is_free = match said {
-            Said::ByTheUser => !is_inside || self.may_be_named(&found, &target),
-            Said::ByAFile => false,
+            ProgramNamedBy::ByTheUser => !is_inside || self.may_be_named(&found, &target),
+            ProgramNamedBy::ByAFile => false,
         };
         if !is_free && !self.is_anybodys(&place, &target) {
             return Err(ConfineError::ProgramLeaves {
                 program: program.to_string_lossy().into_owned(),
             });
         }
-        if said == Said::ByTheUser && is_inside && place == found {
+        if said == ProgramNamedBy::ByTheUser && is_inside && place == found {
             self.show_virtual_environment(&place);
         }
         self.show_program(&target);
         if depth < MOST_INTERPRETERS {
             let said = match target.starts_with(self.around.root) {
-                true => Said::ByAFile,
+                true => ProgramNamedBy::ByAFile,
                 false => said,
             };
             self.interpreter(&target, said, depth)?;
@@ -219,7 +219,7 @@ impl Search<'_> {
         if path.components().count() > 1 || path.is_absolute() {
             let place = self.written(path);
             return match self.behind(&place, program) {
-                Some(Behind::Program(real)) if !place.starts_with(self.around.root) => Ok(real),
+                Some(ShimTarget::Program(real)) if !place.starts_with(self.around.root) => Ok(real),
                 _ => Ok(place),
             };
         }
@@ -231,13 +231,13 @@ impl Search<'_> {
     fn find_in(&self, directories: &[PathBuf], program: &OsStr) -> Option<PathBuf> {
         for directory in directories {
             let place = directory.join(program);
-            if host_files::stands(&place) != Some(Stands::File { executable: true }) {
+            if host_files::stands(&place) != Some(HostFileType::File { executable: true }) {
                 continue;
             }
             match self.behind(&place, program) {
                 None => return Some(place),
-                Some(Behind::Program(real)) => return Some(real),
-                Some(Behind::Nothing) => {}
+                Some(ShimTarget::Program(real)) => return Some(real),
+                Some(ShimTarget::Nothing) => {}
             }
         }
         None
@@ -261,7 +261,7 @@ impl Search<'_> {
         }
     }
 
-    fn behind(&self, place: &Path, program: &OsStr) -> Option<Behind> {
+    fn behind(&self, place: &Path, program: &OsStr) -> Option<ShimTarget> {
         let name = Path::new(program).file_name()?;
         shim::behind(place, name, self.around)
     }
@@ -342,7 +342,12 @@ impl Search<'_> {
     }
 
     /// Shows the interpreter of a script.
-    fn interpreter(&mut self, script: &Path, said: Said, depth: usize) -> Result<(), ConfineError> {
+    fn interpreter(
+        &mut self,
+        script: &Path,
+        said: ProgramNamedBy,
+        depth: usize,
+    ) -> Result<(), ConfineError> {
         let Some(line) = host_files::head(script, LONGEST_SHEBANG).and_then(|head| shebang(&head))
         else {
             return Ok(());
@@ -362,7 +367,12 @@ impl Search<'_> {
     }
 
     /// Finds a program that will be looked for by its name once more, in the sandbox.
-    fn by_name(&mut self, name: &OsStr, said: Said, depth: usize) -> Result<(), ConfineError> {
+    fn by_name(
+        &mut self,
+        name: &OsStr,
+        said: ProgramNamedBy,
+        depth: usize,
+    ) -> Result<(), ConfineError> {
         let program = self.program(name, said, depth)?;
         if Path::new(name).file_name() == Some(name) {
             self.own.interpreters.push((name.to_owned(), program));
@@ -414,8 +424,10 @@ impl Search<'_> {
             return;
         };
         let is_named = match host_files::stands_itself(&target) {
-            Some(Stands::File { .. }) => true,
-            Some(Stands::Directory) => !written.starts_with(root) && self.around.may_show(&target),
+            Some(HostFileType::File { .. }) => true,
+            Some(HostFileType::Directory) => {
+                !written.starts_with(root) && self.around.may_show(&target)
+            }
             _ => false,
         };
         if !is_named || self.shown.rights(&target).has(Rights::READ) {

@@ -18,8 +18,8 @@ mod tests;
 pub(super) fn is_plain(root: &Path, path: &Path) -> bool {
     let full = root.join(path);
     match host_files::stands_itself(&full) {
-        Some(host_files::Stands::Directory) => says_nothing_special(&full),
-        Some(host_files::Stands::File { .. }) => is_worktree(root, &full).unwrap_or(false),
+        Some(host_files::HostFileType::Directory) => says_nothing_special(&full),
+        Some(host_files::HostFileType::File { .. }) => is_worktree(root, &full).unwrap_or(false),
         _ => false,
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn says_nothing_special(repository: &Path) -> bool {
 pub(super) fn has_only_examples(hooks: &Path) -> bool {
     match host_files::stands_itself(hooks) {
         None => true,
-        Some(host_files::Stands::Directory) => {
+        Some(host_files::HostFileType::Directory) => {
             let names = host_files::names(hooks);
             let is_example =
                 |name: &std::ffi::OsString| name.to_string_lossy().ends_with(".sample");

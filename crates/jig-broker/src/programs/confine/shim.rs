@@ -7,14 +7,14 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::host_files;
-use super::program::Surroundings;
+use super::program::ProgramSurroundings;
 
 #[cfg(test)]
 mod tests;
 
 /// What is behind a shim.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Behind {
+pub(super) enum ShimTarget {
     /// This program.
     Program(PathBuf),
     /// Nothing that is installed: the search goes on.
@@ -22,23 +22,31 @@ pub(super) enum Behind {
 }
 
 /// What is behind the program at `place`; `None` if it stands for itself.
-pub(super) fn behind(place: &Path, name: &OsStr, around: &Surroundings<'_>) -> Option<Behind> {
+pub(super) fn behind(
+    place: &Path,
+    name: &OsStr,
+    around: &ProgramSurroundings<'_>,
+) -> Option<ShimTarget> {
     let directory = place.parent()?;
     if directory.file_name() == Some(OsStr::new("shims")) {
         let manager = directory.parent()?;
         let real = version_manager(manager, name, around);
-        return Some(real.map_or(Behind::Nothing, Behind::Program));
+        return Some(real.map_or(ShimTarget::Nothing, ShimTarget::Program));
     }
     // rustup stands under many names: by links, and in older installations by hard links.
     let proxy = directory.join("rustup");
     if name != "rustup" && host_files::is_same_file(place, &proxy) {
-        return rustup(name, around).map(Behind::Program);
+        return rustup(name, around).map(ShimTarget::Program);
     }
     None
 }
 
 /// The program that pyenv, rbenv, nodenv and the like would start: `versions/V/bin/NAME`.
-fn version_manager(manager: &Path, name: &OsStr, around: &Surroundings<'_>) -> Option<PathBuf> {
+fn version_manager(
+    manager: &Path,
+    name: &OsStr,
+    around: &ProgramSurroundings<'_>,
+) -> Option<PathBuf> {
     let versions = manager.join("versions");
     let kind = manager.file_name()?.to_str()?.trim_start_matches('.');
     let (language, variable) = match kind {
@@ -78,7 +86,7 @@ fn version_manager(manager: &Path, name: &OsStr, around: &Surroundings<'_>) -> O
 
 /// The program of the toolchain that rustup would choose. With `+nightly` before its arguments it is rustup's
 /// own, which understands that.
-fn rustup(name: &OsStr, around: &Surroundings<'_>) -> Option<PathBuf> {
+fn rustup(name: &OsStr, around: &ProgramSurroundings<'_>) -> Option<PathBuf> {
     if around.toolchain.is_some() {
         return None;
     }
@@ -88,14 +96,14 @@ fn rustup(name: &OsStr, around: &Surroundings<'_>) -> Option<PathBuf> {
 
 /// A toolchain of rustup.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Toolchain {
+pub(super) struct RustupToolchain {
     pub(super) directory: PathBuf,
     /// One that is chosen and not installed, in whose place this one stands.
     pub(super) missing: Option<String>,
 }
 
 /// The toolchain that rustup would choose, of those that are installed.
-pub(super) fn toolchain(around: &Surroundings<'_>) -> Option<Toolchain> {
+pub(super) fn toolchain(around: &ProgramSurroundings<'_>) -> Option<RustupToolchain> {
     let home = rustup_home(around)?;
     let settings = host_files::text(&home.join("settings.toml")).unwrap_or_default();
     let word = around
@@ -110,7 +118,7 @@ pub(super) fn toolchain(around: &Surroundings<'_>) -> Option<Toolchain> {
     let mut missing = None;
     for chosen in chosen.into_iter().flatten() {
         match installed(&home.join("toolchains"), &chosen) {
-            Some(directory) => return Some(Toolchain { directory, missing }),
+            Some(directory) => return Some(RustupToolchain { directory, missing }),
             None => missing = missing.or(Some(chosen)),
         }
     }
@@ -145,7 +153,7 @@ fn installed(toolchains: &Path, chosen: &str) -> Option<PathBuf> {
     found.map(|name| toolchains.join(name))
 }
 
-pub(super) fn rustup_home(around: &Surroundings<'_>) -> Option<PathBuf> {
+pub(super) fn rustup_home(around: &ProgramSurroundings<'_>) -> Option<PathBuf> {
     let given = (around.variable)("RUSTUP_HOME").map(PathBuf::from);
     given.or_else(|| Some(around.home?.join(".rustup")))
 }

@@ -1,21 +1,21 @@
-//! [`Shown`]: the paths of a profile while it is put together.
+//! [`ShownRules`]: the paths of a profile while it is put together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jig_sandbox::{PathRule, Rights, RuleSource};
 
-use super::host_files::{self, Stands};
+use super::host_files::{self, HostFileType};
 
 /// The rules so far. As in a finished profile, the deepest one at or above a path decides.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ShownRules {
     rules: BTreeMap<PathBuf, (Rights, RuleSource)>,
     /// Paths at which the program has a directory of its own, so that nothing of the host is there.
     emptied: Vec<PathBuf>,
 }
 
-impl Shown {
+impl ShownRules {
     /// Adds a rule. It replaces an earlier one at the same path.
     pub(super) fn add(&mut self, path: impl Into<PathBuf>, rights: Rights, source: RuleSource) {
         self.rules.insert(path.into(), (rights, source));
@@ -65,7 +65,7 @@ impl Shown {
                 && rule != path
                 && rights.has_any(Rights::WRITE)
                 && !rights.has(Rights::WRITE)
-                && host_files::stands_itself(rule) == Some(Stands::Directory)
+                && host_files::stands_itself(rule) == Some(HostFileType::Directory)
         })
     }
 

@@ -1,4 +1,4 @@
-//! [`Watch`]: looks after a call for what may not have come into being, and moves it away.
+//! [`SweepWatch`]: looks after a call for what may not have come into being, and moves it away.
 //!
 //! Nothing is deleted: what appeared may be the user's own, made while the tool ran.
 
@@ -16,12 +16,12 @@ use rustix::fs::{self, AtFlags, FileType};
 use rustix::io::Errno;
 
 use super::host_files;
-use super::intruder::{Intruder, Pending, Suspect};
-use super::journal::{ANY_REPOSITORY, Before, Journal};
+use super::intruder::{Intruder, IntruderReport, Suspect};
+use super::journal::{ANY_REPOSITORY, CallBaseline, CallJournal};
 use super::move_away;
 use super::repository;
-use super::walk::{self, Walked};
-use super::workspace_rules::{self, Forbidden};
+use super::walk::{self, WalkFindings};
+use super::workspace_rules::{self, ForbiddenPath};
 use super::{ConfineError, ConfineSettings};
 
 #[cfg(test)]
@@ -29,30 +29,30 @@ mod tests;
 
 /// What to look for when a call is over, and from time to time while a program stays.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct SweepWatch {
     policy: Arc<Policy>,
     root: PathBuf,
     state: Option<PathBuf>,
-    known: Mutex<Known>,
+    known: Mutex<ForbiddenNames>,
 }
 
 /// What may not come into being, as of some moment.
 #[derive(Debug)]
-struct Known {
-    forbidden: Vec<Forbidden>,
-    before: Before,
+struct ForbiddenNames {
+    forbidden: Vec<ForbiddenPath>,
+    before: CallBaseline,
     /// The journal of this call.
     journal: Option<PathBuf>,
 }
 
-impl Watch {
+impl SweepWatch {
     /// Notes what a call may not leave behind. `None` if it can make nothing at all.
     pub(super) fn begin(
         settings: &ConfineSettings,
         policy: &Arc<Policy>,
         root: &Path,
-        forbidden: Vec<Forbidden>,
-        walked: &Walked,
+        forbidden: Vec<ForbiddenPath>,
+        walked: &WalkFindings,
     ) -> Result<Option<Self>, ConfineError> {
         let mut rules = policy.fs_rules().iter();
         if !rules.any(|rule| rule.capabilities().has(Capability::Create)) {
@@ -63,7 +63,7 @@ impl Watch {
             policy: Arc::clone(policy),
             root: root.to_owned(),
             state: settings.state.clone(),
-            known: Mutex::new(Known {
+            known: Mutex::new(ForbiddenNames {
                 journal: None,
                 forbidden,
                 before,
@@ -82,12 +82,12 @@ impl Watch {
     /// Looks, and moves away what is there, of a program that goes on.
     pub(super) fn look(&self) -> Vec<Intruder> {
         let known = self.known();
-        let place = Place {
+        let place = SweepTarget {
             policy: Some(&self.policy),
             root: &self.root,
             state: self.state.as_deref(),
         };
-        let excused = known.journal.as_deref().map(Journal::excused);
+        let excused = known.journal.as_deref().map(CallJournal::excused);
         place.clear(
             &known.forbidden,
             &known.before,
@@ -101,7 +101,7 @@ impl Watch {
         let mut known = self.known();
         let walked = walk::walk(&self.policy, &self.root).ok()?;
         let before = before(&self.root, &walked);
-        let has_appeared = |name: &Forbidden| {
+        let has_appeared = |name: &ForbiddenPath| {
             let base = name.base.as_deref().unwrap_or(&self.root);
             appeared(base, name).is_some()
         };
@@ -110,7 +110,7 @@ impl Watch {
         let first = new.first().map(|name| PathBuf::from(name.path.as_str()));
         let mut names = before.names.iter();
         let first = first.or_else(|| names.find(|one| !known.before.names.contains(one)).cloned());
-        let is_same = Before {
+        let is_same = CallBaseline {
             time: known.before.time,
             ..before.clone()
         } == known.before
@@ -122,7 +122,7 @@ impl Watch {
             // Without a journal that says so, the next jig would move it away if this one dies.
             let journal = self.note(&forbidden, &before).ok()?;
             if let Some(old) = std::mem::replace(&mut known.journal, journal) {
-                Journal::remove(&old);
+                CallJournal::remove(&old);
             }
             known.forbidden = forbidden;
         }
@@ -134,30 +134,34 @@ impl Watch {
     pub(super) fn end(self) -> Vec<Intruder> {
         let intruders = self.look();
         if let Some(journal) = &self.known().journal {
-            Journal::remove(journal);
+            CallJournal::remove(journal);
         }
         intruders
     }
 
     /// Writes a journal, if there is a place for it.
-    fn note(&self, forbidden: &[Forbidden], before: &Before) -> io::Result<Option<PathBuf>> {
+    fn note(
+        &self,
+        forbidden: &[ForbiddenPath],
+        before: &CallBaseline,
+    ) -> io::Result<Option<PathBuf>> {
         let Some(state) = &self.state else {
             return Ok(None);
         };
-        let journal = Journal::new(&self.policy, &self.root, forbidden, before.clone());
+        let journal = CallJournal::new(&self.policy, &self.root, forbidden, before.clone());
         let path = journal.write(state)?;
         journal.make_known(state, &path)?;
         Ok(Some(path))
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ForbiddenNames> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What is there now.
-fn before(root: &Path, walked: &Walked) -> Before {
-    Before {
+fn before(root: &Path, walked: &WalkFindings) -> CallBaseline {
+    CallBaseline {
         names: walked.names(),
         closed: walked.closed.clone(),
         gits: walked.gits(),
@@ -173,10 +177,10 @@ fn before(root: &Path, walked: &Walked) -> Before {
 /// # Errors
 ///
 /// If the workspace cannot be looked at.
-pub fn pending(state: &Path, root: &Utf8Path) -> io::Result<Pending> {
+pub fn pending(state: &Path, root: &Utf8Path) -> io::Result<IntruderReport> {
     let root = host_files::canonical_or(root.as_std_path())?;
-    let mut pending = Pending::default();
-    for (path, journal) in Journal::all(state, &root) {
+    let mut pending = IntruderReport::default();
+    for (path, journal) in CallJournal::all(state, &root) {
         let forbidden = journal.forbidden();
         if journal.is_live() {
             let names = forbidden.iter();
@@ -196,32 +200,32 @@ pub fn pending(state: &Path, root: &Utf8Path) -> io::Result<Pending> {
             continue;
         }
         let policy = journal.policy();
-        let place = Place {
+        let place = SweepTarget {
             policy: policy.as_ref(),
             root: &root,
             state: Some(state),
         };
-        let excused = Journal::excused(&path);
+        let excused = CallJournal::excused(&path);
         let removed = place.clear(&forbidden, &journal.before, &excused);
         pending.removed.extend(removed);
-        Journal::remove(&path);
+        CallJournal::remove(&path);
     }
     Ok(pending)
 }
 
-struct Place<'a> {
+struct SweepTarget<'a> {
     /// By which sensitive names are judged.
     policy: Option<&'a Policy>,
     root: &'a Path,
     state: Option<&'a Path>,
 }
 
-impl Place<'_> {
+impl SweepTarget<'_> {
     /// Moves away what appeared since `before`, but for what is `excused`.
     fn clear(
         &self,
-        forbidden: &[Forbidden],
-        before: &Before,
+        forbidden: &[ForbiddenPath],
+        before: &CallBaseline,
         excused: &[PathBuf],
     ) -> Vec<Intruder> {
         let walked = self.policy.map(|policy| self.walked(policy, before));
@@ -318,8 +322,8 @@ impl Place<'_> {
     fn repositories(
         &self,
         policy: &Policy,
-        walked: &Walked,
-        before: &Before,
+        walked: &WalkFindings,
+        before: &CallBaseline,
     ) -> Vec<(PathBuf, &'static str)> {
         if !policy.protects_repositories() {
             return Vec::new();
@@ -366,7 +370,7 @@ impl Place<'_> {
 
     /// What is there now. Directories that were closed during the call are opened again first: whatever is
     /// in them has to be seen.
-    fn walked(&self, policy: &Policy, before: &Before) -> Option<Walked> {
+    fn walked(&self, policy: &Policy, before: &CallBaseline) -> Option<WalkFindings> {
         let mut walked = walk::walk(policy, self.root).ok()?;
         for _ in 0..MOST_LOCKS {
             let closed = walked.closed.iter();
@@ -404,7 +408,7 @@ impl Place<'_> {
     }
 
     /// Puts a link back that has to stay.
-    fn restore(&self, name: &Forbidden, link: &Path) {
+    fn restore(&self, name: &ForbiddenPath, link: &Path) {
         let path = Path::new(name.path.as_str());
         let base = name.base.as_deref().unwrap_or(self.root);
         if let Ok((above, last)) = move_away::parent(base, path) {
@@ -415,7 +419,7 @@ impl Place<'_> {
 }
 
 /// What stands at a name where nothing may, or not this: the name itself, or a link on the way to it.
-fn appeared(root: &Path, name: &Forbidden) -> Option<PathBuf> {
+fn appeared(root: &Path, name: &ForbiddenPath) -> Option<PathBuf> {
     let mut here = PathBuf::new();
     let names: Vec<&OsStr> = Path::new(name.path.as_str()).iter().collect();
     for (number, component) in names.iter().enumerate() {
@@ -453,7 +457,7 @@ const MOST_TOLD: usize = 100;
 const MOST_LOCKS: usize = 64;
 
 /// What stands for the repositories that are known, wherever they are moved.
-fn identities(root: &Path, walked: &Walked) -> Vec<String> {
+fn identities(root: &Path, walked: &WalkFindings) -> Vec<String> {
     let bare = walked.heads.iter();
     let bare = bare.filter(|folder| repository::is_bare(&root.join(folder)));
     let all = walked.gits().into_iter().chain(bare.cloned());

@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 use jig_sandbox::{PrivateDirectory, Rights, RuleSource};
 
 use super::host_files;
-use super::shown_paths::Shown;
+use super::shown_paths::ShownRules;
 
 /// Shows the system. What is not installed is passed over.
-pub(super) fn show(shown: &mut Shown) {
+pub(super) fn show(shown: &mut ShownRules) {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_fresh = |known: &Installed| known.since.elapsed() < FRESH;
+    let is_fresh = |known: &InstalledPaths| known.since.elapsed() < FRESH;
     let installed = match known.take().filter(is_fresh) {
         Some(known) => known,
-        None => Installed {
+        None => InstalledPaths {
             since: Instant::now(),
             paths: look(),
         },
@@ -102,9 +102,9 @@ pub(super) fn private_home(home: Option<&Path>, root: &Path) -> PathBuf {
 
 /// What was installed when it was last looked at. It is the same for every call, and takes a hundred
 /// questions to find out.
-static KNOWN: Mutex<Option<Installed>> = Mutex::new(None);
+static KNOWN: Mutex<Option<InstalledPaths>> = Mutex::new(None);
 
-struct Installed {
+struct InstalledPaths {
     since: Instant,
     paths: Vec<(PathBuf, Rights)>,
 }

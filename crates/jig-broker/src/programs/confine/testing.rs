@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 use jig_policy::{
-    Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace,
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Policy,
+    RuleOrigin, Workspace,
 };
 
 /// A directory with files in it, which vanishes with this.
-pub(crate) struct Tree(tempfile::TempDir);
+pub(crate) struct TestTree(tempfile::TempDir);
 
-impl Tree {
+impl TestTree {
     /// Names that end in `/` are directories, `a -> b` is a link, `a = text` a file with content, and
     /// `a! = text` one that can be run.
     pub(crate) fn new(entries: &[&str]) -> Self {
@@ -92,9 +93,9 @@ impl Tree {
     /// The same for a directory of the tree.
     pub(crate) fn policy_at(&self, root: &Utf8Path, rules: &[&str]) -> Policy {
         let workspace = Workspace::on_disk(root).unwrap();
-        let access = Access {
+        let access = DeclaredAccess {
             fs: rules.iter().map(|text| rule(text)).collect(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let guards = Guards::of_workspace();
         Policy::compile(&access, DefaultAccess::STDIO, &guards, &workspace).unwrap()
@@ -103,18 +104,18 @@ impl Tree {
     pub(crate) fn policy_with(&self, rules: &[&str], guards: &Guards) -> Policy {
         let root = self.root();
         let workspace = Workspace::on_disk(Utf8Path::from_path(&root).unwrap()).unwrap();
-        let access = Access {
+        let access = DeclaredAccess {
             fs: rules.iter().map(|text| rule(text)).collect(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         Policy::compile(&access, DefaultAccess::STDIO, guards, &workspace).unwrap()
     }
 }
 
 /// `src rwx`: the letters are read, create, update, delete, execute, and write for three of them.
-pub(crate) fn rule(rule: &str) -> FsRule {
+pub(crate) fn rule(rule: &str) -> DeclaredFsRule {
     let (path, letters) = rule.split_once(' ').unwrap_or((rule, ""));
-    let mut capabilities = Capabilities::NONE;
+    let mut capabilities = FileCapabilities::NONE;
     for letter in letters.chars() {
         capabilities = capabilities.with(match letter {
             'r' => Capability::Read.into(),
@@ -122,13 +123,13 @@ pub(crate) fn rule(rule: &str) -> FsRule {
             'u' => Capability::Update.into(),
             'd' => Capability::Delete.into(),
             'x' => Capability::Execute.into(),
-            _ => Capabilities::WRITE,
+            _ => FileCapabilities::WRITE,
         });
     }
-    FsRule {
+    DeclaredFsRule {
         path: path.to_owned(),
         capabilities,
-        origin: Origin::named("a test"),
+        origin: RuleOrigin::named("a test"),
     }
 }
 

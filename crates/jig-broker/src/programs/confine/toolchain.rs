@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use jig_sandbox::{PrivateContent, PrivateFile, Rights, RuleSource};
 
 use super::cache::Caches;
-use super::program::{self, Surroundings};
-use super::shown_paths::Shown;
+use super::program::{self, ProgramSurroundings};
+use super::shown_paths::ShownRules;
 use super::{ConfineError, Preset, git, host_files};
 
 pub(super) use python::VirtualEnvironment;
@@ -27,7 +27,7 @@ mod tests;
 
 /// What presets add to a profile besides rules.
 #[derive(Debug, Default)]
-pub(super) struct Added {
+pub(super) struct PresetAdditions {
     /// Directories with programs.
     pub(super) directories: Vec<PathBuf>,
     /// Directories with programs that stand for others, in which nothing is to be found by its name.
@@ -44,12 +44,12 @@ pub(super) struct Added {
 /// system.
 pub(super) fn show(
     preset: Preset,
-    around: &Surroundings<'_>,
+    around: &ProgramSurroundings<'_>,
     caches: Option<&mut Caches>,
-    shown: &mut Shown,
-    added: &mut Added,
+    shown: &mut ShownRules,
+    added: &mut PresetAdditions,
 ) -> Result<Option<String>, ConfineError> {
-    let mut showing = Showing {
+    let mut showing = PresetBuilder {
         around,
         caches,
         shown,
@@ -79,18 +79,18 @@ pub(super) fn show(
     }
 }
 
-struct Showing<'a> {
-    around: &'a Surroundings<'a>,
+struct PresetBuilder<'a> {
+    around: &'a ProgramSurroundings<'a>,
     caches: Option<&'a mut Caches>,
-    shown: &'a mut Shown,
-    added: &'a mut Added,
+    shown: &'a mut ShownRules,
+    added: &'a mut PresetAdditions,
     /// Where it was looked for.
     looked: Vec<PathBuf>,
     /// What is shown that is not of the system.
     told: Option<String>,
 }
 
-impl Showing<'_> {
+impl PresetBuilder<'_> {
     fn git(&mut self) -> bool {
         let Some(home) = self.around.home else {
             return true;
@@ -189,7 +189,7 @@ impl Showing<'_> {
 
     /// Whether a canonical directory is a cache and nothing else. A variable can name any folder, such as one with
     /// somebody's documents: to have it shown, everything in it must be what the toolchain makes there.
-    fn holds_only(&mut self, directory: &Path, cache: &Cache) -> bool {
+    fn holds_only(&mut self, directory: &Path, cache: &ToolchainCache) -> bool {
         if self.is_usual(directory, cache.usual) {
             return true;
         }
@@ -268,7 +268,12 @@ impl Showing<'_> {
 
     /// As [`keep`](Self::keep), with what the user has in a directory of their own, which is only read. Returns
     /// where it is.
-    fn keep_over(&mut self, at: &Path, lower: Option<PathBuf>, cache: &Cache) -> Option<PathBuf> {
+    fn keep_over(
+        &mut self,
+        at: &Path,
+        lower: Option<PathBuf>,
+        cache: &ToolchainCache,
+    ) -> Option<PathBuf> {
         let name = cache.name;
         let lower = lower.and_then(|lower| self.apart(&lower));
         let lower = lower.filter(|lower| self.holds_only(lower, cache));
@@ -289,7 +294,7 @@ impl Showing<'_> {
 }
 
 /// What a user has downloaded, which a variable can have elsewhere than in its usual place.
-struct Cache {
+struct ToolchainCache {
     /// Its name among jig's own.
     name: &'static str,
     /// Where it usually is in the home.

@@ -15,14 +15,14 @@ use jig_proto::ProjectPath;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::listing::{self, Identity, Kind};
+use super::listing::{self, DirectoryIdentity, SensitiveKind};
 
 #[cfg(test)]
 mod tests;
 
 /// What a walk found.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Walked {
+pub(super) struct WalkFindings {
     /// Sensitive paths that exist, relative to the workspace.
     pub(super) sensitive: Vec<PathBuf>,
     /// Links with sensitive names. They are judged by where they lead to, but none may come into being.
@@ -42,7 +42,7 @@ pub(super) struct Walked {
     pub(super) unseen: Vec<PathBuf>,
 }
 
-impl Walked {
+impl WalkFindings {
     /// All sensitive names that were found.
     pub(super) fn names(&self) -> Vec<PathBuf> {
         let mut names = self.sensitive.clone();
@@ -59,19 +59,19 @@ impl Walked {
 }
 
 /// Walks over the workspace at `root`.
-pub(super) fn walk(policy: &Policy, root: &Path) -> rustix::io::Result<Walked> {
+pub(super) fn walk(policy: &Policy, root: &Path) -> rustix::io::Result<WalkFindings> {
     walk_at_most(policy, root, MOST_DIRECTORIES)
 }
 
-fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result<Walked> {
+fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result<WalkFindings> {
     let directory = fs::open(root, DIRECTORY, Mode::empty())?;
     let patterns: Vec<&str> = policy.sensitive().patterns().collect();
-    let key = Key::of(policy, root, &patterns);
-    let mut walk = Walk {
+    let key = WalkKey::of(policy, root, &patterns);
+    let mut walk = WorkspaceWalk {
         policy,
         root: directory,
         endings: Endings::of(&patterns),
-        found: Walked::default(),
+        found: WalkFindings::default(),
         buffer: Vec::with_capacity(LISTING_BUFFER),
     };
     let mut tree = REMEMBERED.take(&key);
@@ -92,13 +92,13 @@ fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result
 
 /// A directory as it was seen, with what the policy says about it.
 #[derive(Debug, Default)]
-struct Node {
+struct WalkedDirectory {
     name: OsString,
     /// As of when `below` and `sensitive` hold; `None` if that has to be read.
-    seen: Option<Identity>,
-    below: Vec<Node>,
+    seen: Option<DirectoryIdentity>,
+    below: Vec<WalkedDirectory>,
     /// Names in it that are sensitive, and no directories.
-    sensitive: Vec<(OsString, Kind)>,
+    sensitive: Vec<(OsString, SensitiveKind)>,
     /// Whether something in it has the name `.git`, and is no directory.
     has_git_link: bool,
     /// The same for `HEAD`.
@@ -111,30 +111,30 @@ struct Node {
     is_locked: bool,
 }
 
-struct Walk<'p> {
+struct WorkspaceWalk<'p> {
     policy: &'p Policy,
     root: OwnedFd,
     endings: Endings,
-    found: Walked,
+    found: WalkFindings,
     /// Room for the names of a directory.
     buffer: Vec<u8>,
 }
 
-impl Walk<'_> {
+impl WorkspaceWalk<'_> {
     /// Looks through a directory, and says what is left to be looked at.
     fn directory<'n>(
         &mut self,
-        node: &'n mut Node,
+        node: &'n mut WalkedDirectory,
         path: PathBuf,
-        left: &mut VecDeque<(&'n mut Node, PathBuf)>,
+        left: &mut VecDeque<(&'n mut WalkedDirectory, PathBuf)>,
     ) {
         if !self.is_as_seen(node, &path) {
             self.read(node, &path);
         }
         for (name, kind) in &node.sensitive {
             let found = match kind {
-                Kind::Link => &mut self.found.links,
-                Kind::Other => &mut self.found.sensitive,
+                SensitiveKind::Link => &mut self.found.links,
+                SensitiveKind::Other => &mut self.found.sensitive,
             };
             found.push(path.join(name));
         }
@@ -164,17 +164,17 @@ impl Walk<'_> {
         }
     }
 
-    fn is_as_seen(&self, node: &Node, path: &Path) -> bool {
+    fn is_as_seen(&self, node: &WalkedDirectory, path: &Path) -> bool {
         let Some(seen) = node.seen else {
             return false;
         };
         let stat = fs::statat(&self.root, at(path), AtFlags::SYMLINK_NOFOLLOW);
-        stat.is_ok_and(|stat| Identity::of(&stat) == seen)
+        stat.is_ok_and(|stat| DirectoryIdentity::of(&stat) == seen)
     }
 
     /// Reads a directory. One that is gone is empty. One that may not be read counts as locked: a tool that
     /// has the same user as we can open it, after having closed it in an earlier call.
-    fn read(&mut self, node: &mut Node, path: &Path) {
+    fn read(&mut self, node: &mut WalkedDirectory, path: &Path) {
         let endings = &self.endings;
         let wanted = |name: &[u8]| endings.may_be(name);
         let listing = open_below(self.root.as_fd(), at(path))
@@ -182,7 +182,7 @@ impl Walk<'_> {
         node.is_locked = matches!(listing, Err(Errno::ACCESS | Errno::PERM));
         let listing = listing.unwrap_or_default();
         node.seen = listing.identity;
-        let mut known: HashMap<OsString, Node> = std::mem::take(&mut node.below)
+        let mut known: HashMap<OsString, WalkedDirectory> = std::mem::take(&mut node.below)
             .into_iter()
             .map(|below| (below.name.clone(), below))
             .collect();
@@ -201,20 +201,20 @@ impl Walk<'_> {
     }
 
     /// A directory that was not seen before.
-    fn judged(&self, path: &Path, name: OsString) -> Node {
+    fn judged(&self, path: &Path, name: OsString) -> WalkedDirectory {
         let Some(asked) = asked(&path.join(&name)) else {
-            return Node {
+            return WalkedDirectory {
                 name,
                 is_closed: true,
-                ..Node::default()
+                ..WalkedDirectory::default()
             };
         };
-        Node {
+        WalkedDirectory {
             name,
             is_sensitive: self.is_sensitive_itself(&asked),
             is_pinned: self.is_pinned(&asked),
             is_closed: is_git_objects(&asked) || self.is_closed(&asked),
-            ..Node::default()
+            ..WalkedDirectory::default()
         }
     }
 
@@ -312,17 +312,17 @@ impl Endings {
 }
 
 /// What was seen, for the workspaces and policies that were asked for last.
-struct Remembered(Mutex<Vec<(Key, Node)>>);
+struct WalkCache(Mutex<Vec<(WalkKey, WalkedDirectory)>>);
 
 /// All that decides what a walk finds, besides what is there.
 #[derive(Debug, PartialEq, Eq)]
-struct Key {
+struct WalkKey {
     root: PathBuf,
     /// Rules, protected paths and the list of sensitive ones.
     policy: String,
 }
 
-impl Key {
+impl WalkKey {
     fn of(policy: &Policy, root: &Path, patterns: &[&str]) -> Self {
         let mut text = patterns.join("\n");
         for rule in policy.fs_rules() {
@@ -339,15 +339,15 @@ impl Key {
     }
 }
 
-impl Remembered {
+impl WalkCache {
     /// What is known. It is given away: a second walk at the same time has to read for itself.
-    fn take(&self, key: &Key) -> Node {
+    fn take(&self, key: &WalkKey) -> WalkedDirectory {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().position(|(other, _)| other == key);
         known.map(|known| all.remove(known).1).unwrap_or_default()
     }
 
-    fn put(&self, key: Key, tree: Node) {
+    fn put(&self, key: WalkKey, tree: WalkedDirectory) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(other, _)| *other != key);
         if all.len() == MOST_REMEMBERED {
@@ -357,7 +357,7 @@ impl Remembered {
     }
 }
 
-static REMEMBERED: Remembered = Remembered(Mutex::new(Vec::new()));
+static REMEMBERED: WalkCache = WalkCache(Mutex::new(Vec::new()));
 
 /// Git's store of contents: many directories, and only names that git makes up.
 fn is_git_objects(asked: &ProjectPath) -> bool {

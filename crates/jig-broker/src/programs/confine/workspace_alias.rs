@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jig_sandbox::{PrivateContent, PrivateDirectory, PrivateFile, Rights, RuleSource};
 
-use super::shown_paths::Shown;
+use super::shown_paths::ShownRules;
 use super::{ConfineSettings, host_files};
 
 /// Shows the links that lead to the workspace at `root`, which is canonical, where a program would otherwise
@@ -13,7 +13,7 @@ pub(super) fn show(
     settings: &ConfineSettings,
     root: &Path,
     private: &[PrivateDirectory],
-    shown: &mut Shown,
+    shown: &mut ShownRules,
 ) -> Vec<PrivateFile> {
     let mut links = Vec::new();
     for alias in &settings.aliases {

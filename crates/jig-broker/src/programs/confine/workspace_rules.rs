@@ -6,25 +6,25 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use jig_policy::{Capabilities, Capability, Policy, ProtectionLevel};
+use jig_policy::{Capability, FileCapabilities, Policy, ProtectionLevel};
 use jig_proto::ProjectPath;
 use jig_sandbox::{Rights, RuleSource};
 
-use super::host_files::{self, Stands};
+use super::host_files::{self, HostFileType};
 use super::repository;
-use super::shown_paths::Shown;
-use super::walk::Walked;
+use super::shown_paths::ShownRules;
+use super::walk::WalkFindings;
 
 #[cfg(test)]
 mod tests;
 
 /// What a workspace adds to a profile besides rules.
 #[derive(Debug, Default)]
-pub(super) struct Workspace {
+pub(super) struct WorkspaceAdditions {
     /// Directories that may not be renamed or removed.
     pub(super) pins: Vec<PathBuf>,
     /// Names that may not come into being, or not be replaced.
-    pub(super) forbidden: Vec<Forbidden>,
+    pub(super) forbidden: Vec<ForbiddenPath>,
     /// What a person should know.
     pub(super) warnings: Vec<String>,
     /// How many directories are hidden because nobody knows what is in them.
@@ -33,7 +33,7 @@ pub(super) struct Workspace {
 
 /// A name of which the sandbox cannot keep a tool, because nothing stands there that it could hold on to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Forbidden {
+pub(super) struct ForbiddenPath {
     /// The directory that the path is relative to, if it is not the workspace.
     pub(super) base: Option<PathBuf>,
     /// Relative to the workspace, or to `base`.
@@ -47,12 +47,17 @@ pub(super) struct Forbidden {
 }
 
 /// Shows the workspace at the canonical path `root` as far as the policy grants it.
-pub(super) fn show(policy: &Policy, root: &Path, walked: &Walked, shown: &mut Shown) -> Workspace {
-    let mut building = Building {
+pub(super) fn show(
+    policy: &Policy,
+    root: &Path,
+    walked: &WalkFindings,
+    shown: &mut ShownRules,
+) -> WorkspaceAdditions {
+    let mut building = WorkspaceProfileBuilder {
         policy,
         root,
         shown,
-        workspace: Workspace::default(),
+        workspace: WorkspaceAdditions::default(),
         above: BTreeSet::new(),
     };
     // From the root down: what a path is compared with has to be there.
@@ -69,13 +74,13 @@ pub(super) fn show(policy: &Policy, root: &Path, walked: &Walked, shown: &mut Sh
     paths.extend(protected.map(|guard| (guard.path.depth(), &guard.path)));
     // The one sensitive path that the user's own git would run is looked for also where no walk comes.
     let hooks = ProjectPath::normalize(".git/hooks").unwrap_or_default();
-    if host_files::stands_itself(&root.join(".git")) == Some(Stands::Directory) {
+    if host_files::stands_itself(&root.join(".git")) == Some(HostFileType::Directory) {
         paths.insert((hooks.depth(), &hooks));
     }
     for (_, path) in paths {
         building.place(path);
     }
-    if host_files::stands_itself(&root.join(".git")) == Some(Stands::Directory) {
+    if host_files::stands_itself(&root.join(".git")) == Some(HostFileType::Directory) {
         // Of its worktrees the policy knows those that were there when it was made.
         building.repository(Path::new(".git"));
     }
@@ -119,16 +124,16 @@ pub(super) fn show(policy: &Policy, root: &Path, walked: &Walked, shown: &mut Sh
     workspace
 }
 
-struct Building<'a> {
+struct WorkspaceProfileBuilder<'a> {
     policy: &'a Policy,
     root: &'a Path,
-    shown: &'a mut Shown,
-    workspace: Workspace,
+    shown: &'a mut ShownRules,
+    workspace: WorkspaceAdditions,
     /// The directories above all that is restricted.
     above: BTreeSet<ProjectPath>,
 }
 
-impl Building<'_> {
+impl WorkspaceProfileBuilder<'_> {
     /// Shows one path at which the policy may say something else than above it.
     fn place(&mut self, path: &ProjectPath) {
         let full = self.full(path);
@@ -146,14 +151,16 @@ impl Building<'_> {
         // What is there must be held. What is not cannot be, and is looked for afterwards instead.
         let source = match found {
             _ if self.is_declared(path) => RuleSource::Declared,
-            Found::Present => RuleSource::Implied,
-            Found::Missing | Found::Link(_) | Found::BehindLink => RuleSource::Guard,
+            PathPresence::Present => RuleSource::Implied,
+            PathPresence::Missing | PathPresence::Link(_) | PathPresence::BehindLink => {
+                RuleSource::Guard
+            }
         };
         match found {
-            Found::Present => self.shown.add(full, rights, source),
-            Found::Link(target) => self.forbid(path, Some(target)),
-            Found::BehindLink => {}
-            Found::Missing => {
+            PathPresence::Present => self.shown.add(full, rights, source),
+            PathPresence::Link(target) => self.forbid(path, Some(target)),
+            PathPresence::BehindLink => {}
+            PathPresence::Missing => {
                 if outside.has_any(Rights::CREATE) && !rights.has(Rights::CREATE) {
                     self.forbid(path, None);
                     self.shown.add(full, rights, source);
@@ -220,14 +227,14 @@ impl Building<'_> {
             return;
         }
         match found(self.root, &asked) {
-            Found::Present => {
+            PathPresence::Present => {
                 let granted = Capability::ALL.into_iter();
                 let granted = granted.filter(|one| self.policy.can(*one, &asked));
                 self.shown
                     .add(full, rights(granted.collect()), RuleSource::Implied);
             }
-            Found::Link(target) => self.forbid(&asked, Some(target)),
-            Found::Missing | Found::BehindLink => {}
+            PathPresence::Link(target) => self.forbid(&asked, Some(target)),
+            PathPresence::Missing | PathPresence::BehindLink => {}
         }
     }
 
@@ -238,7 +245,7 @@ impl Building<'_> {
         let named = path
             .to_str()
             .and_then(|path| ProjectPath::normalize(path).ok());
-        let granted = named.map_or(Capabilities::NONE, |path| self.policy.granted(&path));
+        let granted = named.map_or(FileCapabilities::NONE, |path| self.policy.granted(&path));
         let rights = rights(granted);
         if rights != self.shown.rights(&full) {
             self.shown.add(full, rights, RuleSource::Implied);
@@ -268,7 +275,7 @@ impl Building<'_> {
             let full = path.as_str();
             if may_change
                 && !self.policy.can(Capability::Delete, path)
-                && found(self.root, path) == Found::Present
+                && found(self.root, path) == PathPresence::Present
             {
                 pins.insert(self.root.join(full));
             }
@@ -281,7 +288,7 @@ impl Building<'_> {
         if !always && self.is_forbidden(path) {
             return;
         }
-        self.workspace.forbidden.push(Forbidden {
+        self.workspace.forbidden.push(ForbiddenPath {
             base: None,
             always,
             path: path.clone(),
@@ -292,7 +299,7 @@ impl Building<'_> {
 
     /// Whether a path lies in something that may not come into being.
     fn is_forbidden(&self, path: &ProjectPath) -> bool {
-        let covers = |other: &Forbidden| other.link.is_none() && path.starts_with(&other.path);
+        let covers = |other: &ForbiddenPath| other.link.is_none() && path.starts_with(&other.path);
         self.workspace.forbidden.iter().any(covers)
     }
 
@@ -373,7 +380,7 @@ pub(super) fn reason(policy: &Policy, path: &ProjectPath) -> String {
 
 /// What stands at a path, and whether it is reached without links.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum PathPresence {
     Present,
     Missing,
     /// It is a link.
@@ -382,27 +389,27 @@ enum Found {
     BehindLink,
 }
 
-fn found(root: &Path, path: &ProjectPath) -> Found {
+fn found(root: &Path, path: &ProjectPath) -> PathPresence {
     let mut here = root.to_owned();
     let count = path.depth();
     for (number, name) in path.components().enumerate() {
         here.push(name);
         let is_last = number + 1 == count;
         match host_files::stands_itself(&here) {
-            None => return Found::Missing,
-            Some(Stands::Link(target)) if is_last => return Found::Link(target),
-            Some(Stands::Link(_)) => return Found::BehindLink,
+            None => return PathPresence::Missing,
+            Some(HostFileType::Link(target)) if is_last => return PathPresence::Link(target),
+            Some(HostFileType::Link(_)) => return PathPresence::BehindLink,
             Some(_) => {}
         }
     }
-    Found::Present
+    PathPresence::Present
 }
 
 /// The parts of a repository about which the policy may say something else than about the rest.
 const REPOSITORY: [&str; 5] = ["config", "config.worktree", "commondir", "modules", "hooks"];
 
 /// Capabilities in the words of the sandbox.
-pub(super) fn rights(granted: Capabilities) -> Rights {
+pub(super) fn rights(granted: FileCapabilities) -> Rights {
     granted.iter().fold(Rights::NONE, |rights, one| {
         rights.with(match one {
             Capability::Read => Rights::READ,

@@ -1,4 +1,4 @@
-//! [`Call`]: what a shim says, read from a stream on which anybody in the sandbox may say anything.
+//! [`DoorCall`]: what a shim says, read from a stream on which anybody in the sandbox may say anything.
 
 use std::ffi::OsStr;
 use std::io::IoSliceMut;
@@ -17,7 +17,7 @@ use rustix::net::{
 
 /// A program that somebody in the sandbox wants to have run.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct DoorCall {
     /// Absolute and without `..`; it may be anywhere.
     pub(super) cwd: PathBuf,
     /// A name without slashes.
@@ -29,21 +29,21 @@ pub(super) struct Call {
 
 /// Why there is no call.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum DoorCallError {
     /// Nobody is there to be told.
     Gone,
     /// This is what is wrong.
     Garbled(&'static str),
 }
 
-impl Call {
+impl DoorCall {
     /// Reads a call, in bounded time and memory. The stream does not block.
     pub(super) fn receive(
         stream: BorrowedFd<'_>,
         closing: &Waker,
         time: Duration,
-    ) -> Result<Self, Unread> {
-        let line = Line {
+    ) -> Result<Self, DoorCallError> {
+        let line = ShimStream {
             stream,
             closing,
             deadline: Instant::now() + time,
@@ -52,12 +52,12 @@ impl Call {
         let streams = line.header(&mut header)?;
         let length = u32::from_le_bytes(header) as usize;
         if length > MOST_BYTES {
-            return Err(Unread::Garbled("the arguments are too large"));
+            return Err(DoorCallError::Garbled("the arguments are too large"));
         }
         let mut body = vec![0; length];
         line.fill(&mut body)?;
         let streams = three(streams)?;
-        let (cwd, program, args) = parse(&body).map_err(Unread::Garbled)?;
+        let (cwd, program, args) = parse(&body).map_err(DoorCallError::Garbled)?;
         Ok(Self {
             cwd,
             program,
@@ -99,7 +99,7 @@ pub(super) fn parse(body: &[u8]) -> Result<(PathBuf, String, Vec<String>), &'sta
 /// Checks that there are three streams, which can be read or written and nothing else.
 ///
 /// A directory would carry the names of one sandbox into another, a bare handle could be made one.
-fn three(fds: Vec<OwnedFd>) -> Result<[OwnedFd; 3], Unread> {
+fn three(fds: Vec<OwnedFd>) -> Result<[OwnedFd; 3], DoorCallError> {
     for fd in &fds {
         let kind = rustix::fs::fstat(fd).map(|stat| FileType::from_raw_mode(stat.st_mode));
         let is_stream = matches!(
@@ -111,24 +111,24 @@ fn three(fds: Vec<OwnedFd>) -> Result<[OwnedFd; 3], Unread> {
         );
         let is_bare = rustix::fs::fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::PATH));
         if !is_stream || is_bare {
-            return Err(Unread::Garbled(
+            return Err(DoorCallError::Garbled(
                 "a standard stream is neither a file nor a pipe, a socket or a terminal",
             ));
         }
     }
-    let wrong = Unread::Garbled("the three standard streams do not come with the request");
+    let wrong = DoorCallError::Garbled("the three standard streams do not come with the request");
     <[OwnedFd; 3]>::try_from(fds).map_err(|_| wrong)
 }
 
-struct Line<'a> {
+struct ShimStream<'a> {
     stream: BorrowedFd<'a>,
     closing: &'a Waker,
     deadline: Instant,
 }
 
-impl Line<'_> {
+impl ShimStream<'_> {
     /// Reads the length of what follows; what comes with it.
-    fn header(&self, header: &mut [u8; 4]) -> Result<Vec<OwnedFd>, Unread> {
+    fn header(&self, header: &mut [u8; 4]) -> Result<Vec<OwnedFd>, DoorCallError> {
         let mut fds = Vec::new();
         let mut filled = 0;
         while filled < header.len() {
@@ -149,50 +149,50 @@ impl Line<'_> {
                 }
             }
             match received {
-                Ok(message) if message.bytes == 0 => return Err(Unread::Gone),
+                Ok(message) if message.bytes == 0 => return Err(DoorCallError::Gone),
                 // More descriptors than there was room for; those are closed already.
                 Ok(message) if message.flags.contains(ReturnFlags::CTRUNC) || fds.len() > 3 => {
-                    return Err(Unread::Garbled(
+                    return Err(DoorCallError::Garbled(
                         "more than the three standard streams come with the request",
                     ));
                 }
                 Ok(message) => filled += message.bytes,
                 Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(_) => return Err(Unread::Gone),
+                Err(_) => return Err(DoorCallError::Gone),
             }
         }
         Ok(fds)
     }
 
     /// Reads without room for descriptors: the kernel closes those that come.
-    fn fill(&self, body: &mut [u8]) -> Result<(), Unread> {
+    fn fill(&self, body: &mut [u8]) -> Result<(), DoorCallError> {
         let mut filled = 0;
         while filled < body.len() {
             self.wait()?;
             match recv(self.stream, &mut body[filled..], RecvFlags::empty()) {
-                Ok((_, 0)) => return Err(Unread::Gone),
+                Ok((_, 0)) => return Err(DoorCallError::Gone),
                 Ok((_, count)) => filled += count,
                 Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(_) => return Err(Unread::Gone),
+                Err(_) => return Err(DoorCallError::Gone),
             }
         }
         Ok(())
     }
 
-    fn wait(&self) -> Result<(), Unread> {
+    fn wait(&self) -> Result<(), DoorCallError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let interests = [
             Interest::Readable(self.stream.as_fd()),
             Interest::Woken(self.closing),
         ];
-        let ready = poll(&interests, Some(left)).map_err(|_| Unread::Gone)?;
+        let ready = poll(&interests, Some(left)).map_err(|_| DoorCallError::Gone)?;
         if ready.contains(1) {
-            return Err(Unread::Gone);
+            return Err(DoorCallError::Gone);
         }
         // Also one that says a byte now and then is over its time.
         match ready.contains(0) && !left.is_zero() {
             true => Ok(()),
-            false => Err(Unread::Garbled("the request did not come in time")),
+            false => Err(DoorCallError::Garbled("the request did not come in time")),
         }
     }
 }

@@ -9,19 +9,19 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_policy::{CommandTarget, Program, Rule, Target as _};
-use jig_proto::vfs::{ErrorKind, ErrorReply, ProcessRun, Request};
+use jig_policy::{CommandProgram, CommandTarget, Rule, Target as _};
+use jig_proto::vfs::{ErrorKind, ErrorReply, ProcessRun, VfsRequest};
 use jig_proto::visible_line_to;
 use jig_sandbox::{Descriptor, Exit, Interest, Waker, poll, set_nonblocking};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, accept_with, recv, send};
 
-use super::call::{Call, Unread};
+use super::call::{DoorCall, DoorCallError};
 use crate::broker::Broker;
 use crate::programs::confine::Intruder;
 use crate::requests::inquiry::Unapproved;
-use crate::requests::process::{Given, Started};
-use crate::requests::work::Judged;
+use crate::requests::process::{ProgramStartSettings, StartedProgram};
+use crate::requests::work::JudgedRequest;
 
 /// The door of one running tool.
 ///
@@ -29,12 +29,12 @@ use crate::requests::work::Judged;
 /// have ended by then: it finds nobody any more.
 #[derive(Debug)]
 pub struct Door {
-    shared: Arc<Shared>,
+    shared: Arc<DoorState>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct DoorState {
     broker: Broker,
     root: Utf8PathBuf,
     closed: AtomicBool,
@@ -49,7 +49,7 @@ struct Shared {
 impl Door {
     pub(crate) fn open(broker: Broker, listener: Descriptor, root: &Utf8Path) -> io::Result<Self> {
         set_nonblocking(listener.as_fd(), true)?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(DoorState {
             broker,
             root: root.to_owned(),
             closed: AtomicBool::new(false),
@@ -102,7 +102,7 @@ impl Drop for Door {
     }
 }
 
-impl Shared {
+impl DoorState {
     /// Accepts until the door is closed, and returns when all have ended.
     fn listen(&self, listener: &OwnedFd) {
         thread::scope(|scope| {
@@ -125,12 +125,12 @@ impl Shared {
                     Err(_) => continue,
                 };
                 *lock(&self.busy) += 1;
-                let turn = Turn(self);
+                let turn = BusyRequest(self);
                 // If there can be no thread, the stream is closed, and the shim says so.
                 let _ = thread::Builder::new()
                     .name("jig-door-program".to_owned())
                     .spawn_scoped(scope, move || {
-                        let Turn(shared) = &turn;
+                        let BusyRequest(shared) = &turn;
                         shared.serve(&stream);
                     });
             }
@@ -156,51 +156,51 @@ impl Shared {
     }
 
     fn serve(&self, stream: &OwnedFd) {
-        let answer = match Call::receive(stream.as_fd(), &self.closing, TIME_TO_ASK) {
+        let answer = match DoorCall::receive(stream.as_fd(), &self.closing, TIME_TO_ASK) {
             Ok(call) => self.run(call, stream.as_fd()),
-            Err(Unread::Garbled(why)) => Answer::not_run("a program", why),
-            Err(Unread::Gone) => return,
+            Err(DoorCallError::Garbled(why)) => ShimAnswer::not_run("a program", why),
+            Err(DoorCallError::Gone) => return,
         };
         answer.send(stream.as_fd());
     }
 
     /// Runs the program of a call, if it may be run.
-    fn run(&self, call: Call, stream: BorrowedFd<'_>) -> Answer {
+    fn run(&self, call: DoorCall, stream: BorrowedFd<'_>) -> ShimAnswer {
         let program = call.program.clone();
         self.try_run(call, stream)
-            .unwrap_or_else(|error| Answer::refused(&program, &error))
+            .unwrap_or_else(|error| ShimAnswer::refused(&program, &error))
     }
 
-    fn try_run(&self, call: Call, stream: BorrowedFd<'_>) -> Result<Answer, ErrorReply> {
-        let Call {
+    fn try_run(&self, call: DoorCall, stream: BorrowedFd<'_>) -> Result<ShimAnswer, ErrorReply> {
+        let DoorCall {
             cwd,
             program,
             args,
             streams,
         } = call;
         let envs = self.envs(&program, &args);
-        let request = Request::ProcessRun(ProcessRun {
+        let request = VfsRequest::ProcessRun(ProcessRun {
             program: Cow::Owned(program.clone()),
             args: args.into_iter().map(Cow::Owned).collect(),
             envs: envs.into_iter().map(Cow::Owned).collect(),
             cwd: None,
         });
         let work = match self.broker.judge(&request) {
-            Judged::Ready(work) => work,
+            JudgedRequest::Ready(work) => work,
             // Whoever waits at the other end is a program in the midst of its work, not somebody who asks.
-            Judged::Uncovered(inquiry) => return Err(inquiry.deny(Unapproved::Unavailable)),
-            Judged::Refused(error) => return Err(error),
+            JudgedRequest::Uncovered(inquiry) => return Err(inquiry.deny(Unapproved::Unavailable)),
+            JudgedRequest::Refused(error) => return Err(error),
         };
-        let given = Given { streams, cwd };
+        let given = ProgramStartSettings { streams, cwd };
         let started = work.start_program(&self.root, given)?;
         let end = self.watch(&started, stream);
         let failed = matches!(&end, Ok(Some(exit)) if *exit != Exit::Exited { code: 0 });
         let (outcome, mut answer) = match end {
-            Ok(Some(exit)) => ("ok", Answer::of(exit)),
-            Ok(None) => (ErrorKind::Cancelled.name(), Answer::ended(&program)),
+            Ok(Some(exit)) => ("ok", ShimAnswer::of(exit)),
+            Ok(None) => (ErrorKind::Cancelled.name(), ShimAnswer::ended(&program)),
             Err(_) => {
                 let error = ErrorReply::internal("the program could not be watched");
-                (error.kind().name(), Answer::refused(&program, &error))
+                (error.kind().name(), ShimAnswer::refused(&program, &error))
             }
         };
         let (notes, intruders) = started.finish(outcome, failed);
@@ -217,7 +217,7 @@ impl Shared {
     /// The variables that the rule on this command grants. A shim cannot name them, so it gets all.
     fn envs(&self, program: &str, args: &[String]) -> Vec<String> {
         let target = CommandTarget {
-            program: Program::Name(program.to_owned()),
+            program: CommandProgram::Name(program.to_owned()),
             args: args.to_vec(),
         };
         match target.decide(&self.broker.inner.policy).rule {
@@ -227,7 +227,7 @@ impl Shared {
     }
 
     /// Waits until the program has ended, and ends it when nobody waits for it any more; `None` then.
-    fn watch(&self, started: &Started, stream: BorrowedFd<'_>) -> io::Result<Option<Exit>> {
+    fn watch(&self, started: &StartedProgram, stream: BorrowedFd<'_>) -> io::Result<Option<Exit>> {
         let child = started.program.child();
         let mut kill_at = None;
         loop {
@@ -262,9 +262,9 @@ fn has_left(stream: BorrowedFd<'_>) -> bool {
 }
 
 /// One of those that are answered at once, until it is dropped.
-struct Turn<'a>(&'a Shared);
+struct BusyRequest<'a>(&'a DoorState);
 
-impl Drop for Turn<'_> {
+impl Drop for BusyRequest<'_> {
     fn drop(&mut self) {
         *lock(&self.0.busy) -= 1;
         self.0.changed.notify_all();
@@ -272,13 +272,13 @@ impl Drop for Turn<'_> {
 }
 
 /// What a shim is told.
-struct Answer {
+struct ShimAnswer {
     how: u8,
     value: u8,
     text: String,
 }
 
-impl Answer {
+impl ShimAnswer {
     fn of(exit: Exit) -> Self {
         let (how, value) = match exit {
             Exit::Exited { code } => (EXITED, code),

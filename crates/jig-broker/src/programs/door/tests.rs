@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jig_sandbox::Waker;
 
-use super::call::{Call, MOST_BYTES, Unread, parse};
+use super::call::{DoorCall, DoorCallError, MOST_BYTES, parse};
 
 #[test]
 fn words_are_taken_apart_or_refused() {
@@ -44,32 +44,33 @@ fn words_are_taken_apart_or_refused() {
 }
 
 /// What is said, and whether the other end stays; the reason why there is no call.
-fn received(said: &[u8], stays: bool) -> Unread {
+fn received(said: &[u8], stays: bool) -> DoorCallError {
     let (ours, mut theirs) = UnixStream::pair().expect("sockets can be had");
     ours.set_nonblocking(true).expect("it is a socket");
     theirs.write_all(said).expect("there is room");
     let theirs = stays.then_some(theirs);
     let closing = Waker::new().expect("a waker can be had");
     let time = Duration::from_millis(50);
-    let call = Call::receive(ours.as_fd(), &closing, time);
+    let call = DoorCall::receive(ours.as_fd(), &closing, time);
     drop(theirs);
     call.expect_err("it is no call")
 }
 
 #[test]
 fn a_call_is_bounded_in_time_and_size() {
-    let too_late = Unread::Garbled("the request did not come in time");
+    let too_late = DoorCallError::Garbled("the request did not come in time");
     assert_eq!(received(b"", true), too_late);
     assert_eq!(received(b"\x01\x00", true), too_late);
     assert_eq!(received(b"\x09\x00\x00\x00/w", true), too_late);
     for said in [&b""[..], b"\x01\x00", b"\x09\x00\x00\x00/w"] {
-        assert_eq!(received(said, false), Unread::Gone);
+        assert_eq!(received(said, false), DoorCallError::Gone);
     }
-    let too_large = Unread::Garbled("the arguments are too large");
+    let too_large = DoorCallError::Garbled("the arguments are too large");
     let header = (MOST_BYTES as u32 + 1).to_le_bytes();
     assert_eq!(received(&header, true), too_large);
     assert_eq!(received(&[0xff; 4], true), too_large);
-    let no_streams = Unread::Garbled("the three standard streams do not come with the request");
+    let no_streams =
+        DoorCallError::Garbled("the three standard streams do not come with the request");
     assert_eq!(received(b"\x03\x00\x00\x00/\0a", true), no_streams);
 }
 
@@ -78,6 +79,6 @@ fn a_door_that_closes_does_not_wait_for_the_rest() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let closing = Waker::new().unwrap();
     closing.wake();
-    let call = Call::receive(ours.as_fd(), &closing, Duration::from_secs(600));
-    assert_eq!(call.unwrap_err(), Unread::Gone);
+    let call = DoorCall::receive(ours.as_fd(), &closing, Duration::from_secs(600));
+    assert_eq!(call.unwrap_err(), DoorCallError::Gone);
 }

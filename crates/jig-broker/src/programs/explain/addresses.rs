@@ -3,21 +3,24 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use jig_policy::{ConnectionTarget, OwnedSpeaks, Resource};
+use jig_policy::{ConnectionTarget, OwnedSpeaks, RuleKind};
 use jig_proto::Denial;
-use jig_sandbox::{NAMES_V4, NAMES_V6, Observation, SeenTarget};
+use jig_sandbox::{NAMES_V4, NAMES_V6, Observation, ObservedTarget};
 
-use super::context::Around;
+use super::context::RunSurroundings;
 use super::listening_ports;
-use super::missing::{Weight, weight};
-use crate::denial::{self, Surroundings};
+use super::missing::{MissingWeight, weight};
+use crate::denial::{self, DenialContext};
 
 /// What is to be said about the addresses.
-pub(super) fn denials(around: &Around<'_>, observation: &Observation) -> Vec<(Weight, Denial)> {
+pub(super) fn denials(
+    around: &RunSurroundings<'_>,
+    observation: &Observation,
+) -> Vec<(MissingWeight, Denial)> {
     let mut listening = None;
     let mut told = Vec::new();
     for (order, seen) in observation.seen.iter().enumerate() {
-        let SeenTarget::Address(address) = &seen.target else {
+        let ObservedTarget::Address(address) = &seen.target else {
             continue;
         };
         let ip = address.ip().to_canonical();
@@ -46,7 +49,7 @@ pub(super) fn denials(around: &Around<'_>, observation: &Observation) -> Vec<(We
     told
 }
 
-fn refused(around: &Around<'_>, address: SocketAddr, ip: IpAddr) -> Option<Denial> {
+fn refused(around: &RunSurroundings<'_>, address: SocketAddr, ip: IpAddr) -> Option<Denial> {
     let host = match ip.is_loopback() {
         true => "localhost".to_owned(),
         false => ip.to_string(),
@@ -74,11 +77,11 @@ fn refused(around: &Around<'_>, address: SocketAddr, ip: IpAddr) -> Option<Denia
     };
     let mut told = denial::denial(
         &refused.refusal,
-        &Surroundings {
+        &DenialContext {
             policy: &inner.policy,
             table: &inner.table,
             root: inner.files.display_root().as_str(),
-            resource: Resource::Net,
+            resource: RuleKind::Net,
             target: &shown,
         },
     );
@@ -92,7 +95,7 @@ fn refused(around: &Around<'_>, address: SocketAddr, ip: IpAddr) -> Option<Denia
 }
 
 /// Whether a rule on the address itself lets it through.
-fn is_named(around: &Around<'_>, ip: IpAddr, port: u16) -> bool {
+fn is_named(around: &RunSurroundings<'_>, ip: IpAddr, port: u16) -> bool {
     let named = ConnectionTarget {
         host: ip.to_string(),
         port,

@@ -1,4 +1,4 @@
-//! [`Around`]: what is known of a run that is explained, and of the host around it.
+//! [`RunSurroundings`]: what is known of a run that is explained, and of the host around it.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -8,15 +8,15 @@ use camino::Utf8Path;
 use jig_proto::ProjectPath;
 use rustix::fs::{self, Access, AtFlags, FileType};
 
-use super::profile_rights::Given;
-use crate::broker::Inner;
+use super::profile_rights::ProfileGrants;
+use crate::broker::BrokerCore;
 use crate::programs::confine::{ConfineSettings, Confined, FoundPreset};
 
 /// What is known of a run.
-pub(super) struct Around<'a> {
-    pub(super) inner: &'a Inner,
+pub(super) struct RunSurroundings<'a> {
+    pub(super) inner: &'a BrokerCore,
     pub(super) settings: &'a ConfineSettings,
-    pub(super) given: Given<'a>,
+    pub(super) given: ProfileGrants<'a>,
     /// The canonical root of the workspace.
     pub(super) root: PathBuf,
     /// The user's home, canonical.
@@ -31,15 +31,19 @@ pub(super) struct Around<'a> {
     pub(super) unchangeable: Vec<PathBuf>,
 }
 
-impl<'a> Around<'a> {
-    pub(super) fn of(inner: &'a Inner, confined: &'a Confined, root: &Utf8Path) -> Option<Self> {
+impl<'a> RunSurroundings<'a> {
+    pub(super) fn of(
+        inner: &'a BrokerCore,
+        confined: &'a Confined,
+        root: &Utf8Path,
+    ) -> Option<Self> {
         let settings = inner.process.confine.as_ref()?;
         let path = confined.env.get(&OsString::from("PATH"));
         let path = path.map(std::env::split_paths);
         Some(Self {
             inner,
             settings,
-            given: Given::of(&confined.profile),
+            given: ProfileGrants::of(&confined.profile),
             root: canonical(root.as_std_path())?,
             home: settings.home.as_deref().and_then(canonical),
             private_home: &confined.home,
@@ -129,13 +133,14 @@ impl<'a> Around<'a> {
                 .filter(|(above, _)| directory.ends_with(above))
                 .map(|(_, below)| below.trim_start_matches('/'))
                 .chain([name]);
-            below.any(|below| stands(&directory.join(below)) != Stands::Nothing)
+            below.any(|below| stands(&directory.join(below)) != ExplainedPathKind::Nothing)
         })
     }
 
     /// Whether a directory holds something that is sensitive or of jig's own. Links do not hide it.
     pub(super) fn holds_what_is_withheld(&self, directory: &Path) -> bool {
-        let Some(real) = canonical(directory).filter(|real| stands(real) == Stands::Directory)
+        let Some(real) =
+            canonical(directory).filter(|real| stands(real) == ExplainedPathKind::Directory)
         else {
             return false;
         };
@@ -155,20 +160,20 @@ impl<'a> Around<'a> {
 
 /// What stands at a path of the host itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stands {
+pub(super) enum ExplainedPathKind {
     Nothing,
     Directory,
     Socket,
     Other,
 }
 
-pub(super) fn stands(path: &Path) -> Stands {
+pub(super) fn stands(path: &Path) -> ExplainedPathKind {
     let stat = fs::lstat(path);
     match stat.map(|stat| FileType::from_raw_mode(stat.st_mode)) {
-        Ok(FileType::Directory) => Stands::Directory,
-        Ok(FileType::Socket) => Stands::Socket,
-        Ok(_) => Stands::Other,
-        Err(_) => Stands::Nothing,
+        Ok(FileType::Directory) => ExplainedPathKind::Directory,
+        Ok(FileType::Socket) => ExplainedPathKind::Socket,
+        Ok(_) => ExplainedPathKind::Other,
+        Err(_) => ExplainedPathKind::Nothing,
     }
 }
 

@@ -14,11 +14,11 @@ use std::net::SocketAddr;
 
 /// Something that a program says it could not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum MissingWish {
     /// One of these paths or programs, as the program wrote them; the likeliest comes first.
     File {
         candidates: Vec<String>,
-        wanted: Wanted,
+        wanted: WantedAccess,
     },
     /// The address of a host by this name.
     Host(String),
@@ -30,7 +30,7 @@ pub(super) enum Wish {
 
 /// What a program wanted of a file, as far as its words tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum WantedAccess {
     /// It is there for the program, and something about it was refused.
     Something,
     /// It was not found. It may have been a program that was looked for by its name.
@@ -42,7 +42,7 @@ pub(super) enum Wanted {
 }
 
 /// What the end of a program's words names, in the order in which it is said; each thing once.
-pub(super) fn read(said: &str) -> Vec<Wish> {
+pub(super) fn read(said: &str) -> Vec<MissingWish> {
     let start = said.ceil_char_boundary(said.len().saturating_sub(LOOKED_AT));
     let lines: Vec<&str> = said[start..].lines().map(shortened).collect();
     let mut wishes = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn read(said: &str) -> Vec<Wish> {
             break;
         }
         let lower = lines[at].to_ascii_lowercase();
-        let around = Lines { lines: &lines, at };
+        let around = LineInContext { lines: &lines, at };
         let found = files::named(&around, &lower).or_else(|| hosts::named(&around, &lower));
         for wish in found.into_iter().flatten().rev() {
             if !wishes.contains(&wish) {
@@ -65,12 +65,12 @@ pub(super) fn read(said: &str) -> Vec<Wish> {
 }
 
 /// A line among the others.
-struct Lines<'a> {
+struct LineInContext<'a> {
     lines: &'a [&'a str],
     at: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineInContext<'a> {
     fn line(&self) -> &'a str {
         self.lines[self.at]
     }

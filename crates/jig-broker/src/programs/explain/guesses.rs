@@ -6,36 +6,40 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use jig_proto::Denial;
-use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use jig_sandbox::{Observation, ObservedAccess, ObservedTarget, Rights};
 use rustix::fs::Access;
 
-use super::Words;
-use super::context::{Around, Stands, canonical, could, stands};
-use super::error_text::{self, Wanted, Wish};
-use super::missing::{self, Missing, Weight, weight};
-use super::profile_rights::Standing;
+use super::ProgramWords;
+use super::context::{ExplainedPathKind, RunSurroundings, canonical, could, stands};
+use super::error_text::{self, MissingWish, WantedAccess};
+use super::missing::{self, MissingAccess, MissingWeight, weight};
+use super::profile_rights::PathTreatment;
 use crate::programs::confine::Confined;
 use crate::programs::gateway::{LOOK_UP, lookup_refused};
 
 /// What a program probably wanted and was not given.
 #[derive(Debug, Default)]
-pub(super) struct Guesses {
-    pub(super) missing: Vec<Missing>,
+pub(super) struct AccessGuesses {
+    pub(super) missing: Vec<MissingAccess>,
     /// The addresses that it speaks of, as if they had been seen.
     pub(super) addresses: Observation,
-    pub(super) hosts: Vec<(Weight, Denial)>,
+    pub(super) hosts: Vec<(MissingWeight, Denial)>,
 }
 
 /// Judges what the words name. What is given, or is nowhere, is no guess.
-pub(super) fn of(around: &Around<'_>, confined: &Confined, words: Words<'_>) -> Guesses {
-    let mut guesses = Guesses::default();
+pub(super) fn of(
+    around: &RunSurroundings<'_>,
+    confined: &Confined,
+    words: ProgramWords<'_>,
+) -> AccessGuesses {
+    let mut guesses = AccessGuesses::default();
     for (order, wish) in error_text::read(words.said).into_iter().enumerate() {
         match wish {
-            Wish::File { candidates, wanted } => {
+            MissingWish::File { candidates, wanted } => {
                 let found = file(around, confined, &candidates, wanted, order);
                 guesses.missing.extend(found);
             }
-            Wish::Host(name) => {
+            MissingWish::Host(name) => {
                 let is_known = around.inner.policy.speaks_of_host(&name);
                 let port = words.port_of(&name).unwrap_or(443);
                 let refused = (!is_known).then(|| lookup_refused(around.inner, &name, port));
@@ -45,12 +49,12 @@ pub(super) fn of(around: &Around<'_>, confined: &Confined, words: Words<'_>) -> 
                     .extend(refused.flatten().map(|one| (order, one)));
             }
             // With a network the gateway knows which.
-            Wish::SomeHost if around.inner.policy.ports().is_empty() => {
+            MissingWish::SomeHost if around.inner.policy.ports().is_empty() => {
                 let order = weight(Rights::WRITE, order);
                 guesses.hosts.push((order, some_host(around)));
             }
-            Wish::SomeHost => {}
-            Wish::Address(address) => guesses.addresses.seen.push(seen(address)),
+            MissingWish::SomeHost => {}
+            MissingWish::Address(address) => guesses.addresses.seen.push(seen(address)),
         }
     }
     guesses
@@ -58,12 +62,12 @@ pub(super) fn of(around: &Around<'_>, confined: &Confined, words: Words<'_>) -> 
 
 /// The first of the names that stands for something which was not given.
 fn file(
-    around: &Around<'_>,
+    around: &RunSurroundings<'_>,
     confined: &Confined,
     candidates: &[String],
-    wanted: Wanted,
+    wanted: WantedAccess,
     order: usize,
-) -> Option<Missing> {
+) -> Option<MissingAccess> {
     let mut candidates = candidates.iter().enumerate();
     candidates.find_map(|(place, name)| {
         // Only the likeliest name is believed to be what was to be changed or run: of the others it is known at
@@ -71,11 +75,14 @@ fn file(
         let is_likeliest = place == 0;
         let path = absolute(confined, name);
         let mut rights = match (wanted, is_likeliest) {
-            (Wanted::Something | Wanted::Found, _) | (_, false) => vec![Rights::READ],
-            (Wanted::Changed, true) => vec![CHANGE],
-            (Wanted::Removed, true) => vec![Rights::DELETE],
+            (WantedAccess::Something | WantedAccess::Found, _) | (_, false) => vec![Rights::READ],
+            (WantedAccess::Changed, true) => vec![CHANGE],
+            (WantedAccess::Removed, true) => vec![Rights::DELETE],
         };
-        if wanted == Wanted::Something && is_likeliest && stands(&path) != Stands::Directory {
+        if wanted == WantedAccess::Something
+            && is_likeliest
+            && stands(&path) != ExplainedPathKind::Directory
+        {
             if could(&path, Access::EXEC_OK) {
                 rights.push(Rights::EXECUTE);
             }
@@ -86,7 +93,7 @@ fn file(
             rights.find_map(|rights| missing::at_path(around, path, *rights, order))
         };
         let program = || {
-            let is_name = wanted == Wanted::Found && is_likeliest && !name.contains('/');
+            let is_name = wanted == WantedAccess::Found && is_likeliest && !name.contains('/');
             is_name.then(|| missing::program(around, name, order))?
         };
         let behind_a_link = || behind_a_link(around, &path);
@@ -98,10 +105,10 @@ fn file(
 
 /// Where a link leads that the program can read itself. One step, and no link on the way to it: what others lead to,
 /// and what the kernel's own links of jig and other processes do, is not told to it.
-fn behind_a_link(around: &Around<'_>, path: &Path) -> Option<PathBuf> {
+fn behind_a_link(around: &RunSurroundings<'_>, path: &Path) -> Option<PathBuf> {
     let above = path.parent()?;
     let is_seen =
-        matches!(around.given.at(path), Standing::Shown(rights) if rights.has(Rights::READ));
+        matches!(around.given.at(path), PathTreatment::Shown(rights) if rights.has(Rights::READ));
     if !is_seen || canonical(above).as_deref() != Some(above) {
         return None;
     }
@@ -131,7 +138,7 @@ fn folded(full: &Path) -> PathBuf {
 }
 
 /// What is said of a program that looked a name up, and does not say which.
-fn some_host(around: &Around<'_>) -> Denial {
+fn some_host(around: &RunSurroundings<'_>) -> Denial {
     let advice = jig_proto::hint!(
         "name the host in `[[{}.access.net]]` with `allow = true`; with `sandbox.observe = true` the next call says \
          which it is",
@@ -143,9 +150,9 @@ fn some_host(around: &Around<'_>) -> Denial {
     }
 }
 
-fn seen(address: SocketAddr) -> Seen {
-    Seen {
-        target: SeenTarget::Address(address),
+fn seen(address: SocketAddr) -> ObservedAccess {
+    ObservedAccess {
+        target: ObservedTarget::Address(address),
         wanted: Rights::NONE,
         looked: false,
         programs: Vec::new(),

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use jig_proto::{Denial, Hint, hint};
 use jig_sandbox::Rights;
 
-use super::context::{Around, Stands, canonical, stands};
-use super::missing::{Because, Missing};
-use super::sandbox_toml::{self, Entry};
-use crate::programs::confine::{Places, Preset, is_opened_by_preset, preset_showing};
+use super::context::{ExplainedPathKind, RunSurroundings, canonical, stands};
+use super::missing::{MissingAccess, MissingReason};
+use super::sandbox_toml::{self, SystemPathEntry};
+use crate::programs::confine::{ConfinedPaths, Preset, is_opened_by_preset, preset_showing};
 
 /// What is to be said about a path of the host.
-pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial {
+pub(super) fn denial(around: &RunSurroundings<'_>, one: &MissingAccess, path: &Path) -> Denial {
     let operation = operation(one.rights);
     let mut shown = around.shown(path);
     if one.paths > 1 {
@@ -21,7 +21,7 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial 
         grants: grants(around),
         ..Denial::new(operation, shown, why(around, one, path))
     };
-    if one.because == Because::Own && one.rights.has(Rights::EXECUTE) && one.asked == *path {
+    if one.because == MissingReason::Own && one.rights.has(Rights::EXECUTE) && one.asked == *path {
         return no_programs(denial);
     }
     // By a link the same thing has an innocent name.
@@ -35,7 +35,7 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial 
     if let Some(pattern) = around.sensitive(path).or_else(|| around.sensitive(&real)) {
         return sensitive(around, denial, path, pattern);
     }
-    if one.because == Because::Withheld {
+    if one.because == MissingReason::Withheld {
         let advice = hint!("not everybody on this machine may read it, so no rule is offered");
         return advise(denial, advice);
     }
@@ -47,7 +47,7 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &Path) -> Denial 
 }
 
 /// A program that the host would find, and the sandbox does not show.
-pub(super) fn program(around: &Around<'_>, name: &str, path: &Path) -> Denial {
+pub(super) fn program(around: &RunSurroundings<'_>, name: &str, path: &Path) -> Denial {
     let shown = around.shown(path);
     let why = format!("it is installed as `{shown}`, which the sandbox does not show");
     let denial = Denial {
@@ -73,7 +73,7 @@ pub(super) fn program(around: &Around<'_>, name: &str, path: &Path) -> Denial {
     }
     let hint = sandbox_toml::system(
         around,
-        &Entry {
+        &SystemPathEntry {
             path: directory,
             write: false,
             execute: true,
@@ -83,7 +83,7 @@ pub(super) fn program(around: &Around<'_>, name: &str, path: &Path) -> Denial {
 }
 
 /// A socket behind which somebody listens who has the rights of the user, or more.
-pub(super) fn socket(around: &Around<'_>, path: &Path) -> Denial {
+pub(super) fn socket(around: &RunSurroundings<'_>, path: &Path) -> Denial {
     let shown = around.shown(path);
     let why = "it is a socket of the host, and the sandbox shows none";
     let advice = hint!(
@@ -93,36 +93,36 @@ pub(super) fn socket(around: &Around<'_>, path: &Path) -> Denial {
     advise(Denial::new("connect", shown, why), advice)
 }
 
-fn why(around: &Around<'_>, one: &Missing, path: &Path) -> String {
+fn why(around: &RunSurroundings<'_>, one: &MissingAccess, path: &Path) -> String {
     let many = match one.paths {
         1 => String::new(),
         paths => format!("{paths} paths in it: "),
     };
     let makes = one.rights.has(Rights::CREATE);
     let why = match one.because {
-        Because::Withheld => "it is a secret of the system".to_owned(),
-        Because::Own if makes => {
+        MissingReason::Withheld => "it is a secret of the system".to_owned(),
+        MissingReason::Own if makes => {
             "the tool has a directory of its own there, in which nothing leads to it".to_owned()
         }
-        Because::Own if one.asked.starts_with(around.private_home) => {
+        MissingReason::Own if one.asked.starts_with(around.private_home) => {
             "it is there, but the tool has a home of its own, without it".to_owned()
         }
-        Because::Own if one.asked == *path && one.rights == Rights::EXECUTE => {
+        MissingReason::Own if one.asked == *path && one.rights == Rights::EXECUTE => {
             "the directories of the tool's own hold no programs, since no rule grants `execute`"
                 .to_owned()
         }
-        Because::Own => {
+        MissingReason::Own => {
             "it is there, but the tool has a directory of its own for temporary files".to_owned()
         }
-        Because::Hidden if makes => "the sandbox does not show where it would be".to_owned(),
-        Because::Hidden => "it is there, but the sandbox does not show it".to_owned(),
-        Because::Restricted if one.rights.has_any(Rights::WRITE) => {
+        MissingReason::Hidden if makes => "the sandbox does not show where it would be".to_owned(),
+        MissingReason::Hidden => "it is there, but the sandbox does not show it".to_owned(),
+        MissingReason::Restricted if one.rights.has_any(Rights::WRITE) => {
             "the sandbox shows it for reading only".to_owned()
         }
-        Because::Restricted if one.rights.has(Rights::EXECUTE) => {
+        MissingReason::Restricted if one.rights.has(Rights::EXECUTE) => {
             "the sandbox shows it, but lets no program there be run".to_owned()
         }
-        Because::Restricted => "the sandbox does not let it be read".to_owned(),
+        MissingReason::Restricted => "the sandbox does not let it be read".to_owned(),
     };
     format!("{many}{why}")
 }
@@ -133,7 +133,7 @@ fn no_programs(denial: Denial) -> Denial {
     advise(denial, advice)
 }
 
-fn sensitive(around: &Around<'_>, denial: Denial, path: &Path, pattern: &str) -> Denial {
+fn sensitive(around: &RunSurroundings<'_>, denial: Denial, path: &Path, pattern: &str) -> Denial {
     let shown = around.shown(path);
     let why = format!("it is a sensitive path (`{pattern}`), which the sandbox does not show");
     let advice = hint!(
@@ -151,7 +151,7 @@ fn advise(denial: Denial, advice: Hint) -> Denial {
 }
 
 /// The preset that stands for the path.
-fn preset(around: &Around<'_>, one: &Missing, path: &Path) -> Option<Preset> {
+fn preset(around: &RunSurroundings<'_>, one: &MissingAccess, path: &Path) -> Option<Preset> {
     let is_missing = !around.settings.presets.contains(&Preset::Git);
     let policy = &around.inner.policy;
     if is_missing && is_opened_by_preset(&around.root, policy, path, one.rights) {
@@ -164,8 +164,13 @@ fn preset(around: &Around<'_>, one: &Missing, path: &Path) -> Option<Preset> {
     showing(around, &file, &one.asked, one.rights)
 }
 
-fn showing(around: &Around<'_>, file: &Path, asked: &Path, rights: Rights) -> Option<Preset> {
-    let places = Places {
+fn showing(
+    around: &RunSurroundings<'_>,
+    file: &Path,
+    asked: &Path,
+    rights: Rights,
+) -> Option<Preset> {
+    let places = ConfinedPaths {
         root: &around.root,
         private_home: around.private_home,
         found: around.found,
@@ -174,7 +179,12 @@ fn showing(around: &Around<'_>, file: &Path, asked: &Path, rights: Rights) -> Op
 }
 
 /// The denial with the entry of `sandbox.system` that would open the path.
-fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> Denial {
+fn opened(
+    around: &RunSurroundings<'_>,
+    one: &MissingAccess,
+    path: &Path,
+    denial: Denial,
+) -> Denial {
     let write = one.rights.has_any(Rights::WRITE);
     if write && around.is_system(path) {
         let advice = hint!(
@@ -206,7 +216,7 @@ fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> De
     }
     let hint = sandbox_toml::system(
         around,
-        &Entry {
+        &SystemPathEntry {
             path: &place,
             write,
             execute: one.rights.has(Rights::EXECUTE),
@@ -231,14 +241,14 @@ fn opened(around: &Around<'_>, one: &Missing, path: &Path, denial: Denial) -> De
 
 /// What has to be opened, and whether it exists. What is made or removed is an entry of its directory, unless
 /// that holds too much else.
-fn place(around: &Around<'_>, one: &Missing, path: &Path) -> (PathBuf, bool) {
+fn place(around: &RunSurroundings<'_>, one: &MissingAccess, path: &Path) -> (PathBuf, bool) {
     let is_entry = one.rights.has_any(Rights::CREATE.with(Rights::DELETE));
-    if stands(path) == Stands::Directory && one.rights.has(Rights::CREATE) {
+    if stands(path) == ExplainedPathKind::Directory && one.rights.has(Rights::CREATE) {
         return (path.to_owned(), true);
     }
     match path.parent() {
         Some(parent) if is_entry && !around.is_broad(parent) => (parent.to_owned(), true),
-        _ => (path.to_owned(), stands(path) != Stands::Nothing),
+        _ => (path.to_owned(), stands(path) != ExplainedPathKind::Nothing),
     }
 }
 
@@ -259,7 +269,7 @@ fn is_for_once(path: &Path) -> bool {
 }
 
 /// What the tool has outside the workspace besides the system.
-fn grants(around: &Around<'_>) -> Vec<String> {
+fn grants(around: &RunSurroundings<'_>) -> Vec<String> {
     let presets = around.settings.presets.iter();
     let presets = presets.map(|preset| format!("the preset `{preset}`"));
     let system = around.settings.system.iter().map(|access| {

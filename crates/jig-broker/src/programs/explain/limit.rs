@@ -2,7 +2,7 @@
 
 use jig_policy::toml_key;
 use jig_proto::{Denial, offered_rule};
-use jig_sandbox::{Bytes, Limit};
+use jig_sandbox::{ByteSize, ProcessLimit};
 
 /// A limit of a tool that was reached: `key` is its name below `sandbox.limits`, `why` what happened, and
 /// `higher` a value, as TOML, under which it might not.
@@ -20,13 +20,13 @@ pub fn limit_denial_in(table: &str, key: &str, why: String, higher: &str) -> Den
 }
 
 /// The same for what the sandbox itself holds a tree of processes to.
-pub(crate) fn of_tree(table: &str, limit: Limit, height: u64) -> Denial {
+pub(crate) fn of_tree(table: &str, limit: ProcessLimit, height: u64) -> Denial {
     let why = format!("it {}", limit.told(height));
     let higher = height.saturating_mul(2);
     let (key, higher) = match limit {
-        Limit::Memory => ("memory", bytes(higher)),
-        Limit::FileSize => ("file_size", bytes(higher)),
-        Limit::Descriptors => ("descriptors", higher.to_string()),
+        ProcessLimit::Memory => ("memory", bytes(higher)),
+        ProcessLimit::FileSize => ("file_size", bytes(higher)),
+        ProcessLimit::Descriptors => ("descriptors", higher.to_string()),
         _ => ("processes", higher.to_string()),
     };
     limit_denial_in(table, key, why, &higher)
@@ -34,7 +34,7 @@ pub(crate) fn of_tree(table: &str, limit: Limit, height: u64) -> Denial {
 
 /// A number of bytes as the configuration writes it, `"64MiB"`.
 fn bytes(number: u64) -> String {
-    match Bytes(number).to_string().split_once(' ') {
+    match ByteSize(number).to_string().split_once(' ') {
         Some((count, unit)) if unit != "bytes" => format!("\"{count}{unit}\""),
         _ => number.to_string(),
     }

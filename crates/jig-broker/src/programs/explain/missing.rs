@@ -1,35 +1,35 @@
-//! [`Missing`]: what a program wanted and was not given.
+//! [`MissingAccess`]: what a program wanted and was not given.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jig_proto::ProjectPath;
-use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use jig_sandbox::{Observation, ObservedAccess, ObservedTarget, Rights};
 use rustix::fs::Access;
 
-use super::Made;
-use super::context::{Around, Stands, could, stands};
-use super::profile_rights::{Standing, is_noise, is_own};
+use super::MadePaths;
+use super::context::{ExplainedPathKind, RunSurroundings, could, stands};
+use super::profile_rights::{PathTreatment, is_noise, is_own};
 
 /// Something that a program wanted and was not given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Missing {
-    pub(super) at: At,
+pub(super) struct MissingAccess {
+    pub(super) at: MissingPlace,
     /// The path that the program asked for, which may lie in its private home.
     pub(super) asked: PathBuf,
     /// What was not given.
     pub(super) rights: Rights,
-    pub(super) because: Because,
+    pub(super) because: MissingReason,
     /// How many paths were put together here; 1 for a single one.
     pub(super) paths: usize,
     pub(super) count: u64,
-    pub(super) weight: Weight,
+    pub(super) weight: MissingWeight,
 }
 
 /// Where.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum At {
+pub(super) enum MissingPlace {
     /// A path of the workspace.
     Workspace(ProjectPath),
     /// Another path of the host.
@@ -42,7 +42,7 @@ pub(super) enum At {
 
 /// Why the program did not get it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Because {
+pub(super) enum MissingReason {
     /// What it has there allows less.
     Restricted,
     /// It does not see it.
@@ -55,26 +55,26 @@ pub(super) enum Because {
 
 /// How telling something is: the smaller, the more. What a program wanted to change or run tells more than
 /// what it looked at, and the last thing before its end more than the first.
-pub(super) type Weight = (u8, Reverse<usize>);
+pub(super) type MissingWeight = (u8, Reverse<usize>);
 
 /// All that was not given, in the order in which it was wanted.
 pub(super) fn find(
-    around: &Around<'_>,
+    around: &RunSurroundings<'_>,
     observation: &Observation,
-    made: &mut Made,
-) -> Vec<Missing> {
+    made: &mut MadePaths,
+) -> Vec<MissingAccess> {
     note_made(around, observation, made);
     let mut programs = HashSet::new();
     let mut found = Vec::new();
     for (order, seen) in observation.seen.iter().enumerate() {
         let missing = match &seen.target {
-            SeenTarget::Path(path) if is_noise(path) => None,
-            SeenTarget::Path(path) => {
+            ObservedTarget::Path(path) if is_noise(path) => None,
+            ObservedTarget::Path(path) => {
                 let path = &around.by_its_root(path);
                 path_missing(around, seen, path, made, order)
                     .or_else(|| program_missing(around, seen, path, &mut programs, order))
             }
-            SeenTarget::Socket(path) => socket_missing(around, seen, path, order),
+            ObservedTarget::Socket(path) => socket_missing(around, seen, path, order),
             _ => None,
         };
         found.extend(missing);
@@ -84,13 +84,13 @@ pub(super) fn find(
 
 /// What a guess about a path comes to: what of `wanted` is not given there.
 pub(super) fn at_path(
-    around: &Around<'_>,
+    around: &RunSurroundings<'_>,
     path: &Path,
     wanted: Rights,
     order: usize,
-) -> Option<Missing> {
-    let seen = Seen {
-        target: SeenTarget::Path(path.to_owned()),
+) -> Option<MissingAccess> {
+    let seen = ObservedAccess {
+        target: ObservedTarget::Path(path.to_owned()),
         wanted,
         looked: false,
         programs: Vec::new(),
@@ -98,15 +98,19 @@ pub(super) fn at_path(
     };
     match is_noise(path) {
         true => None,
-        false => path_missing(around, &seen, path, &Made::default(), order),
+        false => path_missing(around, &seen, path, &MadePaths::default(), order),
     }
 }
 
 /// A program of this name that the host would find, and the sandbox does not show.
-pub(super) fn program(around: &Around<'_>, name: &str, order: usize) -> Option<Missing> {
+pub(super) fn program(
+    around: &RunSurroundings<'_>,
+    name: &str,
+    order: usize,
+) -> Option<MissingAccess> {
     let place = around.search_path.first()?.join(name);
-    let seen = Seen {
-        target: SeenTarget::Path(place.clone()),
+    let seen = ObservedAccess {
+        target: ObservedTarget::Path(place.clone()),
         wanted: Rights::EXECUTE,
         looked: false,
         programs: Vec::new(),
@@ -117,11 +121,11 @@ pub(super) fn program(around: &Around<'_>, name: &str, order: usize) -> Option<M
 
 /// What the program made in the directories that are its own: what it wanted to make where something was
 /// to make it in.
-fn note_made(around: &Around<'_>, observation: &Observation, made: &mut Made) {
+fn note_made(around: &RunSurroundings<'_>, observation: &Observation, made: &mut MadePaths) {
     for seen in &observation.seen {
-        if let SeenTarget::Path(path) = &seen.target
+        if let ObservedTarget::Path(path) = &seen.target
             && seen.wanted.has(Rights::CREATE)
-            && let Standing::Private { at, .. } = around.given.at(path)
+            && let PathTreatment::Private { at, .. } = around.given.at(path)
             && let Some(parent) = path.parent()
             && (parent == at || made.contains(parent) || around.given.is_above(parent))
         {
@@ -131,23 +135,23 @@ fn note_made(around: &Around<'_>, observation: &Observation, made: &mut Made) {
 }
 
 fn path_missing(
-    around: &Around<'_>,
-    seen: &Seen,
+    around: &RunSurroundings<'_>,
+    seen: &ObservedAccess,
     path: &Path,
-    made: &Made,
+    made: &MadePaths,
     order: usize,
-) -> Option<Missing> {
+) -> Option<MissingAccess> {
     // What is masked has its name still, and that is all that was asked about.
     if seen.looked && around.given.has_rule_at(path) {
         return None;
     }
     let (host, given, because) = match around.given.at(path) {
-        Standing::Put => return None,
-        Standing::Withheld => (path.to_owned(), Rights::NONE, Because::Withheld),
-        Standing::Shown(rights) => {
+        PathTreatment::Put => return None,
+        PathTreatment::Withheld => (path.to_owned(), Rights::NONE, MissingReason::Withheld),
+        PathTreatment::Shown(rights) => {
             let because = match rights.has(Rights::READ) {
-                true => Because::Restricted,
-                false => Because::Hidden,
+                true => MissingReason::Restricted,
+                false => MissingReason::Hidden,
             };
             let rights = match around.unchangeable_above(path) {
                 Some(_) => rights.without(Rights::CREATE.with(Rights::DELETE)),
@@ -155,7 +159,7 @@ fn path_missing(
             };
             (path.to_owned(), rights, because)
         }
-        Standing::Private { at, executable } => {
+        PathTreatment::Private { at, executable } => {
             if is_own(made, path, at) || path == at {
                 let may_run = executable || !seen.wanted.has(Rights::EXECUTE);
                 return (!may_run).then(|| no_programs(seen, path, order));
@@ -166,15 +170,15 @@ fn path_missing(
             if is_arranged || around.given.is_above(path) {
                 return None;
             }
-            (around.behind(path, at), Rights::NONE, Because::Own)
+            (around.behind(path, at), Rights::NONE, MissingReason::Own)
         }
     };
     let mut wanted = seen.wanted;
-    let is_unseen = matches!(because, Because::Hidden | Because::Own);
+    let is_unseen = matches!(because, MissingReason::Hidden | MissingReason::Own);
     match stands(&host) {
         // Nothing to be refused, but for making it.
-        Stands::Nothing => {
-            if host.parent().map(stands) != Some(Stands::Directory) {
+        ExplainedPathKind::Nothing => {
+            if host.parent().map(stands) != Some(ExplainedPathKind::Directory) {
                 return None;
             }
             wanted = match wanted.has(Rights::CREATE) {
@@ -183,34 +187,42 @@ fn path_missing(
             };
         }
         // To a program that does not see it, opening it for writing looks like making it.
-        Stands::Other | Stands::Socket if is_unseen && wanted.has(Rights::CREATE) => {
+        ExplainedPathKind::Other | ExplainedPathKind::Socket
+            if is_unseen && wanted.has(Rights::CREATE) =>
+        {
             wanted = wanted.without(Rights::CREATE).with(Rights::UPDATE);
         }
         // The same with a directory: what comes next is to make something in it.
-        Stands::Directory if is_unseen && wanted.has(Rights::CREATE) => {}
+        ExplainedPathKind::Directory if is_unseen && wanted.has(Rights::CREATE) => {}
         // What is put in the place of something changes it; all else that is there is not made.
-        Stands::Other | Stands::Socket if wanted.has(Rights::CREATE.with(Rights::DELETE)) => {
+        ExplainedPathKind::Other | ExplainedPathKind::Socket
+            if wanted.has(Rights::CREATE.with(Rights::DELETE)) =>
+        {
             wanted = wanted.with(Rights::WRITE);
         }
-        Stands::Other | Stands::Socket => wanted = wanted.without(Rights::CREATE),
-        Stands::Directory => wanted = wanted.without(Rights::CREATE.with(Rights::EXECUTE)),
+        ExplainedPathKind::Other | ExplainedPathKind::Socket => {
+            wanted = wanted.without(Rights::CREATE)
+        }
+        ExplainedPathKind::Directory => {
+            wanted = wanted.without(Rights::CREATE.with(Rights::EXECUTE))
+        }
     }
     let rights = wanted.without(given);
     let at = match around.in_workspace(&host) {
-        Some(path) => At::Workspace(path),
+        Some(path) => MissingPlace::Workspace(path),
         // However it was asked for, what is behind it is somebody who listens.
-        None if stands(&host) == Stands::Socket => At::Socket(host.clone()),
-        None => At::Host(host.clone()),
+        None if stands(&host) == ExplainedPathKind::Socket => MissingPlace::Socket(host.clone()),
+        None => MissingPlace::Host(host.clone()),
     };
     if rights == Rights::NONE || !is_ours_to_refuse(&host, rights) {
         return None;
     }
     // Programs look at every directory on the way to what they want.
-    let is_glance = rights == Rights::READ && stands(&host) == Stands::Directory;
-    if is_glance && matches!(at, At::Host(_)) && around.is_broad(&host) {
+    let is_glance = rights == Rights::READ && stands(&host) == ExplainedPathKind::Directory;
+    if is_glance && matches!(at, MissingPlace::Host(_)) && around.is_broad(&host) {
         return None;
     }
-    Some(Missing {
+    Some(MissingAccess {
         at,
         asked: path.to_owned(),
         rights,
@@ -225,12 +237,12 @@ fn path_missing(
 }
 
 /// A program that was put where nothing may be run.
-fn no_programs(seen: &Seen, path: &Path, order: usize) -> Missing {
-    Missing {
-        at: At::Host(path.to_owned()),
+fn no_programs(seen: &ObservedAccess, path: &Path, order: usize) -> MissingAccess {
+    MissingAccess {
+        at: MissingPlace::Host(path.to_owned()),
         asked: path.to_owned(),
         rights: Rights::EXECUTE,
-        because: Because::Own,
+        because: MissingReason::Own,
         paths: 1,
         count: seen.count,
         weight: weight(Rights::EXECUTE, order),
@@ -239,12 +251,12 @@ fn no_programs(seen: &Seen, path: &Path, order: usize) -> Missing {
 
 /// A program that is looked for on the search path, and is only on that of the host.
 fn program_missing(
-    around: &Around<'_>,
-    seen: &Seen,
+    around: &RunSurroundings<'_>,
+    seen: &ObservedAccess,
     path: &Path,
     known: &mut HashSet<String>,
     order: usize,
-) -> Option<Missing> {
+) -> Option<MissingAccess> {
     let directory = path.parent()?;
     let name = path.file_name()?.to_str()?;
     let searched = |path: &PathBuf| path == directory;
@@ -253,7 +265,8 @@ fn program_missing(
     }
     let finds = |directory: &PathBuf| {
         let place = directory.join(name);
-        stands(&place) != Stands::Nothing || around.given.at(&place) == Standing::Put
+        stands(&place) != ExplainedPathKind::Nothing
+            || around.given.at(&place) == PathTreatment::Put
     };
     if around.search_path.iter().any(finds) {
         return None;
@@ -263,22 +276,23 @@ fn program_missing(
     let found = hosts
         .find(|directory| {
             let file = directory.join(name);
-            stands(&file) == Stands::Other && could(&file, Access::EXEC_OK)
+            stands(&file) == ExplainedPathKind::Other && could(&file, Access::EXEC_OK)
         })?
         .join(name);
     known.insert(name.to_owned());
     // It can be seen, but stands for something that is not installed, such as a component of a toolchain. Where
     // rules name the programs, those of the system can be seen, too, and are not on the search path.
     let runs = Rights::READ.with(Rights::EXECUTE);
-    let is_seen = matches!(around.given.at(&found), Standing::Shown(rights) if rights.has(runs));
+    let is_seen =
+        matches!(around.given.at(&found), PathTreatment::Shown(rights) if rights.has(runs));
     if is_seen && !around.is_system(&found) {
         return None;
     }
-    Some(Missing {
-        at: At::Program(name.to_owned(), found),
+    Some(MissingAccess {
+        at: MissingPlace::Program(name.to_owned(), found),
         asked: path.to_owned(),
         rights: Rights::READ.with(Rights::EXECUTE),
-        because: Because::Hidden,
+        because: MissingReason::Hidden,
         paths: 1,
         count: seen.count,
         weight: weight(Rights::EXECUTE, order),
@@ -286,30 +300,35 @@ fn program_missing(
 }
 
 /// Whether a program is looked for out of habit: pip tells the index which `rustc` there is, and does without.
-fn is_habit(seen: &Seen, name: &str) -> bool {
+fn is_habit(seen: &ObservedAccess, name: &str) -> bool {
     let is_python = |program: &String| program.starts_with("python");
     seen.looked && name == "rustc" && seen.programs.iter().all(is_python)
 }
 
-fn socket_missing(around: &Around<'_>, seen: &Seen, path: &Path, order: usize) -> Option<Missing> {
+fn socket_missing(
+    around: &RunSurroundings<'_>,
+    seen: &ObservedAccess,
+    path: &Path,
+    order: usize,
+) -> Option<MissingAccess> {
     let host = match around.given.at(path) {
-        Standing::Put | Standing::Withheld => return None,
-        Standing::Shown(rights) if rights.has(Rights::READ) => return None,
-        Standing::Shown(_) => path.to_owned(),
-        Standing::Private { at, .. } => around.behind(path, at),
+        PathTreatment::Put | PathTreatment::Withheld => return None,
+        PathTreatment::Shown(rights) if rights.has(Rights::READ) => return None,
+        PathTreatment::Shown(_) => path.to_owned(),
+        PathTreatment::Private { at, .. } => around.behind(path, at),
     };
-    (stands(&host) == Stands::Socket).then(|| Missing {
-        at: At::Socket(host),
+    (stands(&host) == ExplainedPathKind::Socket).then(|| MissingAccess {
+        at: MissingPlace::Socket(host),
         asked: path.to_owned(),
         rights: Rights::NONE,
-        because: Because::Hidden,
+        because: MissingReason::Hidden,
         paths: 1,
         count: seen.count,
         weight: weight(Rights::WRITE, order),
     })
 }
 
-impl Around<'_> {
+impl RunSurroundings<'_> {
     /// What the host has where the program has a directory of its own. Its home stands for the user's.
     fn behind(&self, path: &Path, private: &Path) -> PathBuf {
         match (&self.home, path.strip_prefix(self.private_home)) {
@@ -333,15 +352,19 @@ fn is_ours_to_refuse(path: &Path, rights: Rights) -> bool {
     asked.all(|(_, place, access)| could(place, access))
 }
 
-pub(super) fn weight(rights: Rights, order: usize) -> Weight {
+pub(super) fn weight(rights: Rights, order: usize) -> MissingWeight {
     let telling = rights.has_any(Rights::WRITE.with(Rights::EXECUTE));
     (u8::from(!telling), Reverse(order))
 }
 
 /// The same with many paths of one directory put together, and more of them if there are more than `most`.
-pub(super) fn grouped(around: &Around<'_>, missing: Vec<Missing>, most: usize) -> Vec<Missing> {
+pub(super) fn grouped(
+    around: &RunSurroundings<'_>,
+    missing: Vec<MissingAccess>,
+    most: usize,
+) -> Vec<MissingAccess> {
     let mut missing = put_together(around, missing, MANY, None);
-    let depth = |one: &Missing| one.at.path().map_or(0, |path| path.components().count());
+    let depth = |one: &MissingAccess| one.at.path().map_or(0, |path| path.components().count());
     let deepest = missing.iter().map(depth).max().unwrap_or(0);
     let mut deepest = deepest.min(DEEPEST);
     while missing.len() > most && deepest > SHALLOWEST {
@@ -354,12 +377,13 @@ pub(super) fn grouped(around: &Around<'_>, missing: Vec<Missing>, most: usize) -
 /// Puts those together that lie in one directory and lack the same, if there are more than `many` of them;
 /// of one depth, if one is given.
 fn put_together(
-    around: &Around<'_>,
-    missing: Vec<Missing>,
+    around: &RunSurroundings<'_>,
+    missing: Vec<MissingAccess>,
     many: usize,
     depth: Option<usize>,
-) -> Vec<Missing> {
-    let mut directories: BTreeMap<(At, u8, Because), Vec<Missing>> = BTreeMap::new();
+) -> Vec<MissingAccess> {
+    let mut directories: BTreeMap<(MissingPlace, u8, MissingReason), Vec<MissingAccess>> =
+        BTreeMap::new();
     let mut alone = Vec::new();
     for one in missing {
         let is_wanted = |path: &Path| {
@@ -368,13 +392,13 @@ fn put_together(
         };
         let directory = match one.at.path().filter(|path| is_wanted(path)) {
             Some(_) => one.at.parent().filter(|parent| match parent {
-                At::Host(parent) => {
+                MissingPlace::Host(parent) => {
                     !around.is_broad(parent)
                         && !around.is_system(parent)
                         && !around.holds_sensitive(parent)
                 }
                 // All of the workspace is more than a few files at its top.
-                At::Workspace(parent) => *parent != ProjectPath::root(),
+                MissingPlace::Workspace(parent) => *parent != ProjectPath::root(),
                 _ => true,
             }),
             None => None,
@@ -398,7 +422,7 @@ fn put_together(
         let Some(first) = group.into_iter().min_by_key(|one| one.weight) else {
             continue;
         };
-        alone.push(Missing {
+        alone.push(MissingAccess {
             at: directory,
             asked: first.asked.parent().unwrap_or(&first.asked).to_owned(),
             paths,
@@ -419,21 +443,23 @@ fn bit(name: &str) -> u8 {
     }
 }
 
-impl At {
+impl MissingPlace {
     /// The path, of what can be put together.
     fn path(&self) -> Option<&Path> {
         match self {
-            At::Workspace(path) => Some(Path::new(path.as_str())),
-            At::Host(path) => Some(path),
-            At::Program(..) | At::Socket(_) => None,
+            MissingPlace::Workspace(path) => Some(Path::new(path.as_str())),
+            MissingPlace::Host(path) => Some(path),
+            MissingPlace::Program(..) | MissingPlace::Socket(_) => None,
         }
     }
 
-    fn parent(&self) -> Option<At> {
+    fn parent(&self) -> Option<MissingPlace> {
         match self {
-            At::Workspace(path) => path.parent().map(At::Workspace),
-            At::Host(path) => path.parent().map(|parent| At::Host(parent.to_owned())),
-            At::Program(..) | At::Socket(_) => None,
+            MissingPlace::Workspace(path) => path.parent().map(MissingPlace::Workspace),
+            MissingPlace::Host(path) => path
+                .parent()
+                .map(|parent| MissingPlace::Host(parent.to_owned())),
+            MissingPlace::Program(..) | MissingPlace::Socket(_) => None,
         }
     }
 }

@@ -1,14 +1,14 @@
-//! [`Given`]: what a profile gives at a path.
+//! [`ProfileGrants`]: what a profile gives at a path.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use jig_sandbox::{Profile, Rights, RuleSource};
 
-use super::Made;
+use super::MadePaths;
 
 /// What a profile gives at each path.
-pub(super) struct Given<'a> {
+pub(super) struct ProfileGrants<'a> {
     rules: HashMap<&'a Path, (Rights, RuleSource)>,
     private: HashMap<&'a Path, bool>,
     /// Directories of its own that only lead to what is shown, and in which it can make nothing.
@@ -21,7 +21,7 @@ pub(super) struct Given<'a> {
 
 /// What stands at a path for a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing<'a> {
+pub(super) enum PathTreatment<'a> {
     /// What the host has there, with these rights.
     Shown(Rights),
     /// What the host has there is withheld from everybody: it is a secret of the system.
@@ -32,7 +32,7 @@ pub(super) enum Standing<'a> {
     Put,
 }
 
-impl<'a> Given<'a> {
+impl<'a> ProfileGrants<'a> {
     pub(super) fn of(profile: &'a Profile) -> Self {
         let rules = profile.paths.iter();
         let mut rules: HashMap<_, _> = rules
@@ -77,37 +77,37 @@ impl<'a> Given<'a> {
         }
     }
 
-    pub(super) fn at(&self, path: &Path) -> Standing<'a> {
+    pub(super) fn at(&self, path: &Path) -> PathTreatment<'a> {
         if self.files.contains(path) {
-            return Standing::Put;
+            return PathTreatment::Put;
         }
         for above in path.ancestors() {
             if let Some((rights, source)) = self.rules.get(above) {
                 if *rights == Rights::NONE && *source == RuleSource::System {
-                    return Standing::Withheld;
+                    return PathTreatment::Withheld;
                 }
                 let mut rights = *rights;
                 // In a directory nothing can be made without being written.
                 if rights.has(Rights::CREATE) {
                     rights = rights.with(Rights::UPDATE);
                 }
-                return Standing::Shown(self.with_listing(path, rights));
+                return PathTreatment::Shown(self.with_listing(path, rights));
             }
             if self.sealed.contains(above) {
                 let rights = match above == path {
                     true => Rights::READ,
                     false => Rights::NONE,
                 };
-                return Standing::Shown(self.with_listing(path, rights));
+                return PathTreatment::Shown(self.with_listing(path, rights));
             }
             if let Some((at, executable)) = self.private.get_key_value(above) {
-                return Standing::Private {
+                return PathTreatment::Private {
                     at,
                     executable: *executable,
                 };
             }
         }
-        Standing::Shown(self.with_listing(path, Rights::NONE))
+        PathTreatment::Shown(self.with_listing(path, Rights::NONE))
     }
 
     /// Whether something is shown below a directory, so that the directory itself is there.
@@ -157,7 +157,7 @@ pub(super) fn is_noise(path: &Path) -> bool {
 }
 
 /// The directories that a program made in those that are its own, and the files that it wrote there.
-pub(super) fn is_own(made: &Made, path: &Path, private: &Path) -> bool {
+pub(super) fn is_own(made: &MadePaths, path: &Path, private: &Path) -> bool {
     path.ancestors()
         .take_while(|above| *above != private)
         .any(|above| made.contains(above))

@@ -7,18 +7,18 @@ use std::path::Path;
 use jig_policy::toml_string;
 use jig_proto::offered_rule;
 
-use super::context::Around;
+use super::context::RunSurroundings;
 use crate::programs::confine::{Preset, SystemAccess};
 
 /// A path outside the workspace that would be opened.
-pub(super) struct Entry<'a> {
+pub(super) struct SystemPathEntry<'a> {
     pub(super) path: &'a Path,
     pub(super) write: bool,
     pub(super) execute: bool,
 }
 
 /// `sandbox.system` with this entry; `None` if the path is no text.
-pub(super) fn system(around: &Around<'_>, entry: &Entry<'_>) -> Option<String> {
+pub(super) fn system(around: &RunSurroundings<'_>, entry: &SystemPathEntry<'_>) -> Option<String> {
     entry.path.to_str()?;
     let mut all: Vec<SystemAccess> = Vec::new();
     let mut wanted = SystemAccess {
@@ -44,7 +44,7 @@ pub(super) fn system(around: &Around<'_>, entry: &Entry<'_>) -> Option<String> {
 }
 
 /// `sandbox.presets` with this one.
-pub(super) fn presets(around: &Around<'_>, preset: Preset) -> String {
+pub(super) fn presets(around: &RunSurroundings<'_>, preset: Preset) -> String {
     let presets = around.settings.presets.iter().chain([&preset]);
     let names: Vec<String> = presets.map(|preset| toml_string(preset.name())).collect();
     let table = &around.inner.table;
@@ -54,7 +54,7 @@ pub(super) fn presets(around: &Around<'_>, preset: Preset) -> String {
     ))
 }
 
-fn written(around: &Around<'_>, access: &SystemAccess) -> String {
+fn written(around: &RunSurroundings<'_>, access: &SystemAccess) -> String {
     let mut path = around.shown(&access.path);
     // As the configuration takes it.
     if path == "~" {

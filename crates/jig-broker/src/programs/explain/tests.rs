@@ -9,26 +9,27 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use jig_files::DiskFiles;
 use jig_proto::Denial;
-use jig_sandbox::{Limit, Observation, Rights, Seen, SeenTarget};
+use jig_sandbox::{Observation, ObservedAccess, ObservedTarget, ProcessLimit, Rights};
 
 use super::MAX_DENIALS;
 use super::limit::of_tree;
 use super::listening_ports::listed;
-use crate::programs::confine::testing::Tree;
+use crate::programs::confine::testing::TestTree;
 use crate::{
-    Broker, BrokerParts, Commanded, ConfineSettings, Preset, ProcessSettings, Reach, SystemAccess,
+    Broker, BrokerParts, CommandedProgram, ConfineSettings, Preset, ProcessSettings, ProgramReach,
+    SystemAccess,
 };
 
 /// A workspace `ws` and a home `home` beside it, and what a tool `t` was seen to want there.
 struct Scene {
-    tree: Tree,
+    tree: TestTree,
     rules: Vec<&'static str>,
     settings: ConfineSettings,
 }
 
 impl Scene {
     fn new(entries: &[&str], rules: &[&'static str]) -> Self {
-        let tree = Tree::new(&["ws/", "home/"]);
+        let tree = TestTree::new(&["ws/", "home/"]);
         entries.iter().for_each(|entry| tree.put(entry));
         let root = tree.root();
         Self {
@@ -68,7 +69,7 @@ impl Scene {
 
     /// `r PATH`: the letters as in rules, `l` for what was only asked about, and `which` for what Python asked about. `ws/…` and `home/…` are those of the scene, `own/…` is in the home
     /// that the tool has, `socket PATH` and `connect ADDRESS` are no paths.
-    fn seen(&self, text: &str, own: &std::path::Path) -> Seen {
+    fn seen(&self, text: &str, own: &std::path::Path) -> ObservedAccess {
         let (letters, place) = text.split_once(' ').unwrap();
         let full = match place.split_once('/') {
             Some(("ws" | "home" | "else", _)) => self.tree.root().join(place),
@@ -76,9 +77,9 @@ impl Scene {
             _ => PathBuf::from(place),
         };
         let target = match letters {
-            "socket" => SeenTarget::Socket(full),
-            "connect" => SeenTarget::Address(place.parse().unwrap()),
-            _ => SeenTarget::Path(full),
+            "socket" => ObservedTarget::Socket(full),
+            "connect" => ObservedTarget::Address(place.parse().unwrap()),
+            _ => ObservedTarget::Path(full),
         };
         let wanted = match letters {
             "socket" | "connect" => Rights::NONE,
@@ -94,7 +95,7 @@ impl Scene {
                 })
             }),
         };
-        Seen {
+        ObservedAccess {
             target,
             wanted,
             looked: ["l", "which"].contains(&letters),
@@ -112,12 +113,12 @@ impl Scene {
 
     fn explain(&self, seen: &[&str]) -> Vec<Denial> {
         let broker = self.broker();
-        let command = Commanded {
+        let command = CommandedProgram {
             program: "/bin/sh".into(),
-            ..Commanded::default()
+            ..CommandedProgram::default()
         };
         let confined = broker
-            .confine(&command, &self.root(), Reach::Workspace)
+            .confine(&command, &self.root(), ProgramReach::Workspace)
             .unwrap();
         let observation = Observation {
             seen: seen
@@ -130,7 +131,7 @@ impl Scene {
             &observation,
             &confined,
             &self.root(),
-            &mut crate::Made::default(),
+            &mut crate::MadePaths::default(),
         )
     }
 
@@ -642,25 +643,29 @@ fn names_cannot_forge_lines_and_secrets_do_not_leave() {
 
 #[test]
 fn limits_are_offered_twice_as_high() {
-    let check = |limit: Limit, height: u64, expected: &str| {
+    let check = |limit: ProcessLimit, height: u64, expected: &str| {
         let denial = of_tree("tools.\"my.tool\"", limit, height);
         assert_eq!(denial.operation, "use");
         assert_eq!(denial.hint.as_deref(), Some(expected));
     };
     let limits = "[tools.\"my.tool\".sandbox.limits]\n";
     check(
-        Limit::Memory,
+        ProcessLimit::Memory,
         64 << 20,
         &format!("{limits}memory = \"128MiB\"\n"),
     );
     check(
-        Limit::FileSize,
+        ProcessLimit::FileSize,
         1000,
         &format!("{limits}file_size = 2000\n"),
     );
-    check(Limit::Tasks, 10, &format!("{limits}processes = 20\n"));
     check(
-        Limit::Descriptors,
+        ProcessLimit::Tasks,
+        10,
+        &format!("{limits}processes = 20\n"),
+    );
+    check(
+        ProcessLimit::Descriptors,
         64,
         &format!("{limits}descriptors = 128\n"),
     );

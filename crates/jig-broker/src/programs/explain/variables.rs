@@ -3,11 +3,11 @@
 //! Nobody can see a program look for a variable: the whole environment lies in its own memory. But one that
 //! fails for the lack of a variable nearly always says its name.
 
-use jig_policy::{EnvTarget, EnvUse, Resource};
+use jig_policy::{EnvTarget, EnvUse, RuleKind};
 use jig_proto::Denial;
 
-use crate::broker::{Broker, Inner};
-use crate::denial::{self, Surroundings};
+use crate::broker::{Broker, BrokerCore};
+use crate::denial::{self, DenialContext};
 
 impl Broker {
     /// What a failed program was not given of the host's environment, judged by what it said: each variable
@@ -20,7 +20,7 @@ impl Broker {
     }
 }
 
-impl Inner {
+impl BrokerCore {
     fn variables_withheld(&self, said: &str) -> Vec<Denial> {
         let start = said.ceil_char_boundary(said.len().saturating_sub(LOOKED_AT));
         let words = said[start..].split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -45,11 +45,11 @@ impl Inner {
         let refused = self.policy.permit(target).err()?;
         let denial = denial::denial(
             &refused.refusal,
-            &Surroundings {
+            &DenialContext {
                 policy: &self.policy,
                 table: &self.table,
                 root: self.files.display_root().as_str(),
-                resource: Resource::Env,
+                resource: RuleKind::Env,
                 target: name,
             },
         );

@@ -3,20 +3,24 @@
 use std::path::Path;
 
 use jig_policy::{
-    Capabilities, Capability, FileTarget, Protected, Reason, Refusal, Resolved, Suggestion,
+    Capability, FileCapabilities, FileTarget, Protected, Reason, Refusal, ResolvedPath, Suggestion,
 };
 use jig_proto::visible_line_to;
 use jig_proto::{Denial, ProjectPath};
 use jig_sandbox::Rights;
 
-use super::context::{Around, Stands, stands};
-use super::missing::Missing;
+use super::context::{ExplainedPathKind, RunSurroundings, stands};
+use super::missing::MissingAccess;
 use super::sandbox_toml;
-use crate::denial::{self, Surroundings};
+use crate::denial::{self, DenialContext};
 use crate::programs::confine::Preset;
 
 /// What the policy says about it.
-pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> Denial {
+pub(super) fn denial(
+    around: &RunSurroundings<'_>,
+    one: &MissingAccess,
+    path: &ProjectPath,
+) -> Denial {
     let shown = match one.paths {
         1 => path.to_string(),
         // What is told of a directory is about what is in it.
@@ -67,7 +71,7 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
     };
     let inner = around.inner;
     let full = around.root.join(path.as_str());
-    let is_made_first = is_named_only(around, path) && stands(&full) == Stands::Nothing;
+    let is_made_first = is_named_only(around, path) && stands(&full) == ExplainedPathKind::Nothing;
     // Nothing around a sensitive file says anything about it.
     if is_made_first && suggested.is_some() && inner.policy.sensitive().find(path).is_some() {
         suggested = for_changes(around, path).or(suggested);
@@ -75,11 +79,11 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
     refusal.suggestion = suggested;
     let mut told = denial::denial(
         &refusal,
-        &Surroundings {
+        &DenialContext {
             policy: &inner.policy,
             table: &inner.table,
             root: inner.files.display_root().as_str(),
-            resource: jig_policy::Resource::Fs,
+            resource: jig_policy::RuleKind::Fs,
             target: &shown,
         },
     );
@@ -105,14 +109,14 @@ pub(super) fn denial(around: &Around<'_>, one: &Missing, path: &ProjectPath) -> 
 
 /// The rule under which a confined program can change a file that a person has made for it. The kernel does not hold
 /// one that withholds a part of the changes, or the reading, that is allowed above.
-fn for_changes(around: &Around<'_>, path: &ProjectPath) -> Option<Suggestion> {
+fn for_changes(around: &RunSurroundings<'_>, path: &ProjectPath) -> Option<Suggestion> {
     let policy = &around.inner.policy;
     let above = path.parent().map(|above| policy.granted(&above));
     let changes = match around
         .given
         .is_changed_above(&around.root.join(path.as_str()))
     {
-        true => Capabilities::WRITE,
+        true => FileCapabilities::WRITE,
         false => Capability::Update.into(),
     };
     let wanted = match above.is_some_and(|above| above.has(Capability::Read)) {
@@ -137,20 +141,20 @@ fn is_entry(capability: Capability) -> bool {
 /// The rule under which a confined program can make or remove the entries of a directory. Where changes are
 /// allowed above it, the kernel holds a rule only if it grants all of them.
 fn entries(
-    around: &Around<'_>,
+    around: &RunSurroundings<'_>,
     capability: Capability,
     directory: &ProjectPath,
 ) -> Option<Suggestion> {
     let full = around.root.join(directory.as_str());
     let wanted = match around.given.is_changed_above(&full) {
-        true => Capabilities::WRITE,
+        true => FileCapabilities::WRITE,
         false => capability.into(),
     };
     Suggestion::granting(&around.inner.policy, directory, wanted)
 }
 
 /// The directory that something is wanted in, if no name in it can be made or removed.
-fn unchangeable<'a>(around: &Around<'_>, one: &'a Missing) -> Option<&'a Path> {
+fn unchangeable<'a>(around: &RunSurroundings<'_>, one: &'a MissingAccess) -> Option<&'a Path> {
     match one.paths {
         1 => around.unchangeable_above(&one.asked),
         _ => {
@@ -163,8 +167,8 @@ fn unchangeable<'a>(around: &Around<'_>, one: &'a Missing) -> Option<&'a Path> {
 
 /// What the policy grants, and what this machine cannot grant without opening something else.
 fn beside_something_withheld(
-    around: &Around<'_>,
-    one: &Missing,
+    around: &RunSurroundings<'_>,
+    one: &MissingAccess,
     shown: &str,
     directory: &Path,
 ) -> Denial {
@@ -189,10 +193,10 @@ fn beside_something_withheld(
 }
 
 /// What the policy grants and the sandbox cannot open.
-fn held_back(around: &Around<'_>, one: &Missing, shown: &str) -> Denial {
+fn held_back(around: &RunSurroundings<'_>, one: &MissingAccess, shown: &str) -> Denial {
     let operation = wanted(one.rights).next().map_or("use", Capability::name);
     Denial {
-        grants: denial::grants(&around.inner.policy, jig_policy::Resource::Fs),
+        grants: denial::grants(&around.inner.policy, jig_policy::RuleKind::Fs),
         ..Denial::new(
             operation,
             visible_line_to(shown, denial::MAX_TARGET),
@@ -204,8 +208,8 @@ fn held_back(around: &Around<'_>, one: &Missing, shown: &str) -> Denial {
 /// The path on which a capability has to be granted so that the operating system can hold it: what is made
 /// or removed is an entry of its directory.
 fn place(
-    around: &Around<'_>,
-    one: &Missing,
+    around: &RunSurroundings<'_>,
+    one: &MissingAccess,
     capability: Capability,
     path: &ProjectPath,
 ) -> Option<ProjectPath> {
@@ -215,7 +219,7 @@ fn place(
     match capability {
         capability if is_entry(capability) => {
             let mut above = path.parent()?;
-            while stands(&around.root.join(above.as_str())) != Stands::Directory {
+            while stands(&around.root.join(above.as_str())) != ExplainedPathKind::Directory {
                 above = above.parent()?;
             }
             Some(above)
@@ -224,23 +228,27 @@ fn place(
     }
 }
 
-fn refusal(around: &Around<'_>, capability: Capability, path: &ProjectPath) -> Option<Refusal> {
+fn refusal(
+    around: &RunSurroundings<'_>,
+    capability: Capability,
+    path: &ProjectPath,
+) -> Option<Refusal> {
     let target = FileTarget {
         capability,
-        path: Resolved::from_handle(path.clone()),
+        path: ResolvedPath::from_handle(path.clone()),
     };
     let refused = around.inner.policy.permit(target).err()?;
     Some(refused.refusal)
 }
 
 /// Whether a declared rule is on exactly this path.
-fn has_rule(around: &Around<'_>, path: &ProjectPath) -> bool {
+fn has_rule(around: &RunSurroundings<'_>, path: &ProjectPath) -> bool {
     let mut rules = around.inner.policy.fs_rules().iter();
     rules.any(|rule| rule.path() == path)
 }
 
 /// Whether only a rule that names the path covers it.
-fn is_named_only(around: &Around<'_>, path: &ProjectPath) -> bool {
+fn is_named_only(around: &RunSurroundings<'_>, path: &ProjectPath) -> bool {
     let policy = &around.inner.policy;
     let mut protected = policy.protected().iter();
     policy.sensitive().find(path).is_some() || protected.any(|guard| path.starts_with(&guard.path))
@@ -248,9 +256,9 @@ fn is_named_only(around: &Around<'_>, path: &ProjectPath) -> bool {
 
 /// Whether something that is wanted is refused only because git obeys what is there, so that the preset `git`
 /// allows it.
-fn is_of_git(around: &Around<'_>, rights: Rights, path: &ProjectPath) -> bool {
+fn is_of_git(around: &RunSurroundings<'_>, rights: Rights, path: &ProjectPath) -> bool {
     let refused = wanted(rights).filter_map(|capability| {
-        let path = Resolved::from_handle(path.clone());
+        let path = ResolvedPath::from_handle(path.clone());
         let decision = around.inner.policy.decide_fs(capability, &path);
         (!decision.is_allowed()).then_some(decision.reason)
     });

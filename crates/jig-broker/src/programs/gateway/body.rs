@@ -6,7 +6,7 @@ use super::head::Framing;
 
 /// Passes a body on, and nothing that comes after it.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(super) enum GatewayBody {
     /// So much is to come.
     Length(u64),
     /// It comes in chunks.
@@ -28,7 +28,7 @@ pub(super) enum Chunks {
     Trailer { line: Vec<u8>, seen: usize },
 }
 
-impl Body {
+impl GatewayBody {
     pub(super) fn new(framing: Framing) -> Self {
         match framing {
             Framing::None | Framing::Length(0) => Self::Done,

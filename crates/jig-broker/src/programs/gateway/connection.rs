@@ -9,37 +9,37 @@ use jig_policy::{OwnedSpeaks, Permit};
 use jig_proto::{Denial, Hint, hint};
 use jig_sandbox::{Interest, PROXY_PORT};
 
-use super::denials::{CONNECT, Note};
+use super::denials::{CONNECT, GatewayAuditNote};
 use super::destination::Destination;
-use super::dial::{Dialled, Undialled};
-use super::first_bytes::{self, Speech};
-use super::names::Meaning;
-use super::relay::{self, End, Passage};
-use super::wire::Wire;
-use super::{Shared, exchange, host_name, lookup, proxy, tls};
+use super::dial::{ConnectFailure, DialTarget};
+use super::first_bytes::{self, ConnectionProtocol};
+use super::names::AddressMeaning;
+use super::relay::{self, GatewayPassage, RelayEnd};
+use super::wire::GatewayConnection;
+use super::{GatewayState, exchange, host_name, lookup, proxy, tls};
 
 /// Serves a connection that arrived at the listener of this port.
-pub(super) fn serve(shared: &Shared, stream: TcpStream, port: u16) {
+pub(super) fn serve(shared: &GatewayState, stream: TcpStream, port: u16) {
     let Ok(local) = stream.local_addr() else {
         return;
     };
-    let Ok(wire) = Wire::new(shared, stream) else {
+    let Ok(wire) = GatewayConnection::new(shared, stream) else {
         return;
     };
     let address = local.ip().to_canonical();
     let meaning = shared.names.meaning(address);
     let is_own = match meaning {
-        Meaning::Gateway => true,
-        Meaning::Itself => address.is_loopback(),
-        Meaning::Name(_) | Meaning::Nothing => false,
+        AddressMeaning::Gateway => true,
+        AddressMeaning::Itself => address.is_loopback(),
+        AddressMeaning::Name(_) | AddressMeaning::Nothing => false,
     };
     if is_own && port == LOOKUP_PORT {
         // It ends as the program wants, or when it has said nothing for a while.
         let _ = lookup::serve_stream(&wire);
         return;
     }
-    let client = Client::new(wire);
-    if meaning == Meaning::Gateway && port == PROXY_PORT {
+    let client = GatewayClient::new(wire);
+    if meaning == AddressMeaning::Gateway && port == PROXY_PORT {
         return proxy::serve(client);
     }
     match Destination::of(meaning, address, port) {
@@ -54,9 +54,9 @@ pub(super) fn serve(shared: &Shared, stream: TcpStream, port: u16) {
 
 /// Keeps and logs that a program could not connect, if the address stands for a name and nothing is served on the
 /// port.
-pub(super) fn tell_unserved(shared: &Shared, address: SocketAddr, count: u64) {
+pub(super) fn tell_unserved(shared: &GatewayState, address: SocketAddr, count: u64) {
     let port = address.port();
-    let Meaning::Name(name) = shared.names.meaning(address.ip()) else {
+    let AddressMeaning::Name(name) = shared.names.meaning(address.ip()) else {
         return;
     };
     if port == 0 || shared.ports.contains(&port) {
@@ -70,13 +70,13 @@ pub(super) fn tell_unserved(shared: &Shared, address: SocketAddr, count: u64) {
 
 /// The program's side of a connection, and what it has said so far.
 #[derive(Debug)]
-pub(super) struct Client<'g> {
-    pub(super) wire: Wire<'g>,
+pub(super) struct GatewayClient<'g> {
+    pub(super) wire: GatewayConnection<'g>,
     pub(super) heard: Vec<u8>,
 }
 
-impl<'g> Client<'g> {
-    fn new(wire: Wire<'g>) -> Self {
+impl<'g> GatewayClient<'g> {
+    fn new(wire: GatewayConnection<'g>) -> Self {
         Self {
             wire,
             heard: Vec::new(),
@@ -96,14 +96,16 @@ impl<'g> Client<'g> {
 }
 
 /// Finds out what a program speaks, has that judged, and passes it on.
-pub(super) fn converse(mut client: Client<'_>, destination: &Destination) {
+pub(super) fn converse(mut client: GatewayClient<'_>, destination: &Destination) {
     let Some((speech, server)) = listen(&mut client, destination) else {
         return;
     };
     match speech {
-        Speech::Http => exchange::serve(client, destination, server),
-        Speech::Tls => converse_tls(client, destination, server),
-        Speech::Http2 | Speech::Other => converse_plain(client, destination, speech, server),
+        ConnectionProtocol::Http => exchange::serve(client, destination, server),
+        ConnectionProtocol::Tls => converse_tls(client, destination, server),
+        ConnectionProtocol::Http2 | ConnectionProtocol::Other => {
+            converse_plain(client, destination, speech, server)
+        }
     }
 }
 
@@ -113,9 +115,9 @@ pub(super) fn converse(mut client: Client<'_>, destination: &Destination) {
 /// A program that begins with a word and then waits gets that word passed on, too. Time alone does not make it
 /// known what the program speaks: what comes later is kept back until it is.
 fn listen<'g>(
-    client: &mut Client<'g>,
+    client: &mut GatewayClient<'g>,
     destination: &Destination,
-) -> Option<(Speech, Option<Wire<'g>>)> {
+) -> Option<(ConnectionProtocol, Option<GatewayConnection<'g>>)> {
     let shared = client.wire.shared;
     let may_wait = destination.would_allow(shared, &OwnedSpeaks::Unknown);
     let patience = match is_open(shared, destination) {
@@ -124,13 +126,13 @@ fn listen<'g>(
     };
     let began = Instant::now();
     let mut last_heard = began;
-    let mut server: Option<Wire<'g>> = None;
+    let mut server: Option<GatewayConnection<'g>> = None;
     // How much of what was heard the server has, and whether it said something then.
     let mut passed = 0;
     let mut has_answered = false;
     loop {
         if let Some(speech) = first_bytes::speech(&client.heard) {
-            if passed > 0 && speech == Speech::Http {
+            if passed > 0 && speech == ConnectionProtocol::Http {
                 // The server has the beginning of what only now is known to be a request. It is asked anew,
                 // by a request that was judged, unless it has answered already.
                 server?.reset();
@@ -158,7 +160,7 @@ fn listen<'g>(
             Ok(ready) => ready,
             Err(error) if error.kind() == io::ErrorKind::TimedOut && may_wait => {
                 if first_bytes::is_secured(&client.heard) {
-                    return Some((Speech::Tls, server));
+                    return Some((ConnectionProtocol::Tls, server));
                 }
                 let speaks = match is_unclear {
                     true => OwnedSpeaks::Other,
@@ -189,7 +191,7 @@ fn listen<'g>(
                 // It only listens, or has said all that it had to say.
                 Ok(false) => {
                     client.heard.drain(..passed);
-                    return Some((Speech::Other, server));
+                    return Some((ConnectionProtocol::Other, server));
                 }
                 Err(_) => return None,
             }
@@ -199,7 +201,9 @@ fn listen<'g>(
             let deadline = Instant::now() + FIRST_WORDS;
             match speaking.read(&mut buffer, deadline) {
                 // The relay finds the end again, and passes it on.
-                Ok(0) if client.heard.is_empty() => return Some((Speech::Other, server)),
+                Ok(0) if client.heard.is_empty() => {
+                    return Some((ConnectionProtocol::Other, server));
+                }
                 Ok(0) | Err(_) => return None,
                 Ok(count) => {
                     has_answered |= passed > 0;
@@ -211,14 +215,14 @@ fn listen<'g>(
 }
 
 /// Whether some rule allows anything on this host and port.
-fn is_open(shared: &Shared, destination: &Destination) -> bool {
+fn is_open(shared: &GatewayState, destination: &Destination) -> bool {
     let rules = shared.inner.policy.net_rules().iter();
     let mut rules = rules.filter(|rule| rule.allow() && destination.is_called(rule.host()));
     rules.any(|rule| rule.ports().any(|port| port == destination.port))
 }
 
 /// Refuses a program that waits for its server to speak, where only what the program says could be allowed.
-fn refuse_silence(shared: &Shared, destination: &Destination) {
+fn refuse_silence(shared: &GatewayState, destination: &Destination) {
     if destination.permit(shared, &OwnedSpeaks::Unknown).is_ok() {
         let why = "the program said nothing";
         shared.refuse_because(Denial::new(CONNECT, destination.to_string(), why));
@@ -226,15 +230,15 @@ fn refuse_silence(shared: &Shared, destination: &Destination) {
 }
 
 fn converse_plain(
-    client: Client<'_>,
+    client: GatewayClient<'_>,
     destination: &Destination,
-    speech: Speech,
-    server: Option<Wire<'_>>,
+    speech: ConnectionProtocol,
+    server: Option<GatewayConnection<'_>>,
 ) {
     let shared = client.wire.shared;
     let permit = match destination.permit(shared, &OwnedSpeaks::Other) {
         Ok(permit) => permit,
-        Err(denial) if speech == Speech::Http2 => {
+        Err(denial) if speech == ConnectionProtocol::Http2 => {
             let more = "HTTP/2 without TLS cannot be judged by its URL: use HTTP/1.1";
             let answer = exchange::answer(403, &format!("{denial}\n{more}\n"), false);
             return client.wire.say_last(&answer);
@@ -249,23 +253,27 @@ fn converse_plain(
 
 /// The server that is there already, or one that is connected with now.
 pub(super) fn reach<'g>(
-    shared: &'g Shared,
+    shared: &'g GatewayState,
     destination: &Destination,
-    permit: Permit<impl Dialled>,
-    server: Option<Wire<'g>>,
-) -> Result<Wire<'g>, Undialled> {
+    permit: Permit<impl DialTarget>,
+    server: Option<GatewayConnection<'g>>,
+) -> Result<GatewayConnection<'g>, ConnectFailure> {
     let Some(server) = server else {
         return destination.dial(shared, permit);
     };
     // The log knows of the connection, but not of what is requested on it.
-    let note = Note::of(&shared.inner, permit.target());
+    let note = GatewayAuditNote::of(&shared.inner, permit.target());
     if note.target != destination.to_string() {
         shared.log_connection(note, "ok", Duration::ZERO);
     }
     Ok(server)
 }
 
-fn converse_tls(mut client: Client<'_>, destination: &Destination, server: Option<Wire<'_>>) {
+fn converse_tls(
+    mut client: GatewayClient<'_>,
+    destination: &Destination,
+    server: Option<GatewayConnection<'_>>,
+) {
     let shared = client.wire.shared;
     let deadline = Instant::now() + FIRST_WORDS;
     let hello = loop {
@@ -293,14 +301,17 @@ fn converse_tls(mut client: Client<'_>, destination: &Destination, server: Optio
     };
     match reach(shared, &named, permit, server) {
         Ok(server) => pass_on(client, server),
-        Err(Undialled::Refused(_)) => client.wire.say_last(&tls::alert(tls::ACCESS_DENIED)),
-        Err(Undialled::Failed(_)) => client.wire.say_last(&tls::alert(tls::INTERNAL_ERROR)),
+        Err(ConnectFailure::Refused(_)) => client.wire.say_last(&tls::alert(tls::ACCESS_DENIED)),
+        Err(ConnectFailure::Failed(_)) => client.wire.say_last(&tls::alert(tls::INTERNAL_ERROR)),
     }
 }
 
 /// Whether a client asks for the server that its connection leads to; the destination under the name that it
 /// asks for.
-fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<Destination, Box<Denial>> {
+fn check_hello(
+    hello: &tls::ClientHello,
+    destination: &Destination,
+) -> Result<Destination, Box<Denial>> {
     let denied = |why: &str| Box::new(Denial::new(CONNECT, destination.to_string(), why));
     if hello.encrypted {
         let mut denial = denied("TLS that hides the name it asks for (ECH) cannot be judged");
@@ -323,11 +334,16 @@ fn check_hello(hello: &tls::Hello, destination: &Destination) -> Result<Destinat
 }
 
 /// Passes on what was heard, and then everything in both directions.
-fn pass_on(client: Client<'_>, server: Wire<'_>) {
-    let Client { wire, heard } = client;
-    match relay::run(&wire, &server, (Passage::Plain, heard), Passage::Plain) {
-        End::Done => {}
-        End::Broken | End::BadBody(_) | End::BadResponse(..) => {
+fn pass_on(client: GatewayClient<'_>, server: GatewayConnection<'_>) {
+    let GatewayClient { wire, heard } = client;
+    match relay::run(
+        &wire,
+        &server,
+        (GatewayPassage::Plain, heard),
+        GatewayPassage::Plain,
+    ) {
+        RelayEnd::Done => {}
+        RelayEnd::Broken | RelayEnd::BadBody(_) | RelayEnd::BadResponse(..) => {
             wire.reset();
             server.reset();
         }

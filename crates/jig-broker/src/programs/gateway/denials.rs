@@ -4,23 +4,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use jig_policy::{ConnectionTarget, OwnedSpeaks, Refused, Resource, Target};
+use jig_policy::{ConnectionTarget, OwnedSpeaks, RefusedTarget, RuleKind, Target};
 use jig_proto::Denial;
 use jig_proto::visible_line_to;
 
-use super::Shared;
+use super::GatewayState;
 use crate::audit::{AuditDecision, AuditEntry};
-use crate::broker::Inner;
-use crate::denial::{self, MAX_TARGET, Surroundings};
+use crate::broker::BrokerCore;
+use crate::denial::{self, DenialContext, MAX_TARGET};
 
 /// What was refused so far, each once.
 #[derive(Debug, Default)]
 pub(super) struct Denials {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptDenials>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptDenials {
     denials: Vec<Denial>,
     /// How many refused lookups, and how many refused connections, were to be logged.
     lookups: usize,
@@ -57,31 +57,31 @@ impl Denials {
 
     /// How one more refusal is logged. A program can be refused as often as it likes, and what the log had before
     /// must not go for that.
-    fn logged(&self, count: impl FnOnce(&mut Kept) -> &mut usize) -> Logged {
+    fn logged(&self, count: impl FnOnce(&mut KeptDenials) -> &mut usize) -> DenialLogging {
         let mut kept = self.kept();
         let since = *kept.since.get_or_insert_with(Instant::now);
         if since.elapsed() > LOGGED_ANEW {
-            *kept = Kept {
+            *kept = KeptDenials {
                 denials: std::mem::take(&mut kept.denials),
-                ..Kept::default()
+                ..KeptDenials::default()
             };
         }
         let count = count(&mut kept);
         *count = count.saturating_add(1);
         match *count {
-            ..MAX_LOGGED => Logged::Fully,
-            MAX_LOGGED => Logged::AsTheLast,
-            _ => Logged::Not,
+            ..MAX_LOGGED => DenialLogging::Fully,
+            MAX_LOGGED => DenialLogging::AsTheLast,
+            _ => DenialLogging::Not,
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, KeptDenials> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// How something is logged.
-enum Logged {
+enum DenialLogging {
     Fully,
     AsTheLast,
     Not,
@@ -89,7 +89,7 @@ enum Logged {
 
 /// What the log says about a decision.
 #[derive(Debug, Clone)]
-pub(super) struct Note {
+pub(super) struct GatewayAuditNote {
     pub(super) target: String,
     reason: String,
     rule: Option<String>,
@@ -97,9 +97,9 @@ pub(super) struct Note {
     hint: Option<String>,
 }
 
-impl Note {
+impl GatewayAuditNote {
     /// What the policy says of a target.
-    pub(super) fn of(inner: &Inner, target: &impl Target) -> Self {
+    pub(super) fn of(inner: &BrokerCore, target: &impl Target) -> Self {
         let decision = target.decide(&inner.policy);
         Self {
             target: target.to_string(),
@@ -121,17 +121,21 @@ impl Note {
     }
 }
 
-impl Shared {
+impl GatewayState {
     /// Keeps and logs that a connection was refused by the policy.
-    pub(super) fn refuse<T: Target>(&self, refused: &Refused<T>) -> Box<Denial> {
+    pub(super) fn refuse<T: Target>(&self, refused: &RefusedTarget<T>) -> Box<Denial> {
         self.refuse_often(refused, 1)
     }
 
     /// The same for what was refused so often.
-    pub(super) fn refuse_often<T: Target>(&self, refused: &Refused<T>, count: u64) -> Box<Denial> {
+    pub(super) fn refuse_often<T: Target>(
+        &self,
+        refused: &RefusedTarget<T>,
+        count: u64,
+    ) -> Box<Denial> {
         let mut denial = self.denial_of(CONNECT, refused);
         denial.count = count;
-        let mut note = Note::of(&self.inner, refused.target());
+        let mut note = GatewayAuditNote::of(&self.inner, refused.target());
         note.hint.clone_from(&denial.hint);
         self.keep_connection(denial, note)
     }
@@ -139,11 +143,11 @@ impl Shared {
     /// Keeps and logs that a connection was refused for another reason than a rule.
     pub(super) fn refuse_because(&self, denial: Denial) -> Box<Denial> {
         let denial = self.clean(denial);
-        let note = Note::of_denial(&denial);
+        let note = GatewayAuditNote::of_denial(&denial);
         self.keep_connection(denial, note)
     }
 
-    fn keep_connection(&self, denial: Denial, note: Note) -> Box<Denial> {
+    fn keep_connection(&self, denial: Denial, note: GatewayAuditNote) -> Box<Denial> {
         if self.denials.keep(&denial, true) {
             self.refused.wake();
         }
@@ -167,23 +171,23 @@ impl Shared {
         let is_new = self.denials.keep(&denial, counts);
         if is_new {
             self.refused.wake();
-            let note = Note::of_denial(&denial);
+            let note = GatewayAuditNote::of_denial(&denial);
             let logged = self.denials.logged(|kept| &mut kept.lookups);
             self.log_refusal("net.lookup", note, &logged);
         }
     }
 
-    fn log_refusal(&self, operation: &str, mut note: Note, logged: &Logged) {
+    fn log_refusal(&self, operation: &str, mut note: GatewayAuditNote, logged: &DenialLogging) {
         match logged {
-            Logged::Fully => {}
-            Logged::AsTheLast => note.reason.push_str("; further refusals are not written"),
-            Logged::Not => return,
+            DenialLogging::Fully => {}
+            DenialLogging::AsTheLast => note.reason.push_str("; further refusals are not written"),
+            DenialLogging::Not => return,
         }
         self.log(operation, AuditDecision::Deny, note, None);
     }
 
     /// Logs how a permitted connection came about.
-    pub(super) fn log_connection(&self, note: Note, outcome: &str, took: Duration) {
+    pub(super) fn log_connection(&self, note: GatewayAuditNote, outcome: &str, took: Duration) {
         let ended = Some((outcome, took));
         self.log("net.connect", AuditDecision::Allow, note, ended);
     }
@@ -192,7 +196,7 @@ impl Shared {
         &self,
         operation: &str,
         decision: AuditDecision,
-        note: Note,
+        note: GatewayAuditNote,
         ended: Option<(&str, Duration)>,
     ) {
         let inner = &self.inner;
@@ -213,7 +217,7 @@ impl Shared {
         });
     }
 
-    fn denial_of<T: Target>(&self, operation: &str, refused: &Refused<T>) -> Denial {
+    fn denial_of<T: Target>(&self, operation: &str, refused: &RefusedTarget<T>) -> Denial {
         self.clean(denial_of(&self.inner, operation, refused))
     }
 
@@ -230,7 +234,7 @@ impl Shared {
 }
 
 /// What is to be said of a name that is not looked up, and is wanted for this port; `None` if a rule allows it.
-pub(crate) fn lookup_refused(inner: &Inner, name: &str, port: u16) -> Option<Denial> {
+pub(crate) fn lookup_refused(inner: &BrokerCore, name: &str, port: u16) -> Option<Denial> {
     let target = ConnectionTarget {
         host: name.to_owned(),
         port,
@@ -246,12 +250,12 @@ pub(crate) fn lookup_refused(inner: &Inner, name: &str, port: u16) -> Option<Den
     })
 }
 
-fn denial_of<T: Target>(inner: &Inner, operation: &str, refused: &Refused<T>) -> Denial {
-    let around = Surroundings {
+fn denial_of<T: Target>(inner: &BrokerCore, operation: &str, refused: &RefusedTarget<T>) -> Denial {
+    let around = DenialContext {
         policy: &inner.policy,
         table: &inner.table,
         root: inner.files.display_root().as_str(),
-        resource: Resource::Net,
+        resource: RuleKind::Net,
         target: &refused.refusal.target,
     };
     Denial {

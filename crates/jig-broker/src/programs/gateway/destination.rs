@@ -7,10 +7,10 @@ use jig_policy::{ConnectionTarget, NetTarget, OwnedSpeaks, Permit, Target, Verdi
 use jig_proto::Denial;
 
 use super::denials::CONNECT;
-use super::dial::{Dialled, Undialled, dial};
-use super::names::Meaning;
-use super::wire::Wire;
-use super::{Shared, host_name};
+use super::dial::{ConnectFailure, DialTarget, dial};
+use super::names::AddressMeaning;
+use super::wire::GatewayConnection;
+use super::{GatewayState, host_name};
 
 /// Where a connection leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,15 +24,17 @@ pub(super) struct Destination {
 
 impl Destination {
     /// Where an address of the program's network leads; `None` if nowhere.
-    pub(super) fn of(meaning: Meaning, address: IpAddr, port: u16) -> Option<Self> {
+    pub(super) fn of(meaning: AddressMeaning, address: IpAddr, port: u16) -> Option<Self> {
         let hosts = match meaning {
-            Meaning::Name(name) => return Some(Self::named(name, port)),
-            Meaning::Gateway | Meaning::Nothing => return None,
+            AddressMeaning::Name(name) => return Some(Self::named(name, port)),
+            AddressMeaning::Gateway | AddressMeaning::Nothing => return None,
             // The machine itself has a name that rules may use for these two, not for all of its addresses.
-            Meaning::Itself if address == Ipv4Addr::LOCALHOST || address == Ipv6Addr::LOCALHOST => {
+            AddressMeaning::Itself
+                if address == Ipv4Addr::LOCALHOST || address == Ipv6Addr::LOCALHOST =>
+            {
                 vec![LOCALHOST.to_owned(), host_name::literal(address)]
             }
-            Meaning::Itself => vec![host_name::literal(address)],
+            AddressMeaning::Itself => vec![host_name::literal(address)],
         };
         Some(Self {
             hosts,
@@ -42,7 +44,7 @@ impl Destination {
     }
 
     /// Where a host in its normal form leads that a program names to the proxy.
-    pub(super) fn asked_for(shared: &Shared, host: String, port: u16) -> Option<Self> {
+    pub(super) fn asked_for(shared: &GatewayState, host: String, port: u16) -> Option<Self> {
         match host.parse() {
             Ok(address) => Self::of(shared.names.meaning(address), address, port),
             Err(_) => Some(Self::named(host, port)),
@@ -93,7 +95,7 @@ impl Destination {
     }
 
     /// Whether the policy would allow it, with nothing kept or logged.
-    pub(super) fn would_allow(&self, shared: &Shared, speaks: &OwnedSpeaks) -> bool {
+    pub(super) fn would_allow(&self, shared: &GatewayState, speaks: &OwnedSpeaks) -> bool {
         let policy = &shared.inner.policy;
         let verdicts = self
             .hosts
@@ -106,7 +108,7 @@ impl Destination {
     /// The policy's permit, or the denial, which is kept and logged.
     pub(super) fn permit(
         &self,
-        shared: &Shared,
+        shared: &GatewayState,
         speaks: &OwnedSpeaks,
     ) -> Result<Permit<ConnectionTarget>, Box<Denial>> {
         let targets = self
@@ -119,7 +121,7 @@ impl Destination {
     /// The same for a web socket on a path.
     pub(super) fn permit_web_socket(
         &self,
-        shared: &Shared,
+        shared: &GatewayState,
         path: &str,
     ) -> Result<Permit<NetTarget>, Box<Denial>> {
         let mut targets = Vec::new();
@@ -138,7 +140,7 @@ impl Destination {
     /// The permit for one of its names, if no rule denies another.
     fn permit_one<T: Target>(
         &self,
-        shared: &Shared,
+        shared: &GatewayState,
         targets: impl IntoIterator<Item = T>,
     ) -> Result<Permit<T>, Box<Denial>> {
         if shared.inner.refuses_all() {
@@ -170,9 +172,9 @@ impl Destination {
     /// Connects, with the permit.
     pub(super) fn dial<'g>(
         &self,
-        shared: &'g Shared,
-        permit: Permit<impl Dialled>,
-    ) -> Result<Wire<'g>, Undialled> {
+        shared: &'g GatewayState,
+        permit: Permit<impl DialTarget>,
+    ) -> Result<GatewayConnection<'g>, ConnectFailure> {
         dial(shared, permit, self.address)
     }
 }

@@ -6,21 +6,21 @@ use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_policy::{ConnectionTarget, NetTarget, Permit, Resource, Target, Verdict};
+use jig_policy::{ConnectionTarget, NetTarget, Permit, RuleKind, Target, Verdict};
 use jig_proto::Denial;
 use jig_sandbox::Interest;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use super::Shared;
-use super::denials::{CONNECT, Note};
-use super::wire::Wire;
-use crate::network::address::{self, Reached};
-use crate::network::waiting::{Stopped, waiting};
+use super::GatewayState;
+use super::denials::{CONNECT, GatewayAuditNote};
+use super::wire::GatewayConnection;
+use crate::network::address::{self, HostTarget};
+use crate::network::waiting::{ExchangeStop, waiting};
 
 /// Why there is no connection.
 #[derive(Debug)]
-pub(super) enum Undialled {
+pub(super) enum ConnectFailure {
     /// None of the addresses may be used.
     Refused(Box<Denial>),
     /// Something else than a rule is in the way, in words.
@@ -28,12 +28,12 @@ pub(super) enum Undialled {
 }
 
 /// What a connection can be made for.
-pub(super) trait Dialled: Target + Reached {
+pub(super) trait DialTarget: Target + HostTarget {
     fn host(&self) -> &str;
     fn port(&self) -> u16;
 }
 
-impl Dialled for ConnectionTarget {
+impl DialTarget for ConnectionTarget {
     fn host(&self) -> &str {
         &self.host
     }
@@ -44,7 +44,7 @@ impl Dialled for ConnectionTarget {
 }
 
 /// A web socket.
-impl Dialled for NetTarget {
+impl DialTarget for NetTarget {
     fn host(&self) -> &str {
         self.host()
     }
@@ -58,35 +58,35 @@ impl Dialled for NetTarget {
 /// itself used, if the host is one that has addresses of its own.
 ///
 /// Nothing else leads to a socket outside, and this takes a permit.
-pub(super) fn dial<'g, T: Dialled>(
-    shared: &'g Shared,
+pub(super) fn dial<'g, T: DialTarget>(
+    shared: &'g GatewayState,
     permit: Permit<T>,
     first: Option<IpAddr>,
-) -> Result<Wire<'g>, Undialled> {
+) -> Result<GatewayConnection<'g>, ConnectFailure> {
     let started = Instant::now();
-    let note = Note::of(&shared.inner, permit.target());
+    let note = GatewayAuditNote::of(&shared.inner, permit.target());
     let target = permit.into_target();
     let (outcome, result) = match connect_any(shared, &target, first, started) {
         Ok(wire) => ("ok", Ok(wire)),
-        Err(Trouble::Unfit(denial)) => {
-            return Err(Undialled::Refused(shared.refuse_because(*denial)));
+        Err(DialError::Unfit(denial)) => {
+            return Err(ConnectFailure::Refused(shared.refuse_because(*denial)));
         }
-        Err(Trouble::Unknown) => {
+        Err(DialError::Unknown) => {
             let message = format!("the host `{}` was not found", target.host());
-            ("not_found", Err(Undialled::Failed(message)))
+            ("not_found", Err(ConnectFailure::Failed(message)))
         }
-        Err(Trouble::Late) => {
+        Err(DialError::Late) => {
             let message = format!("connecting to `{target}` took too long");
-            ("timeout", Err(Undialled::Failed(message)))
+            ("timeout", Err(ConnectFailure::Failed(message)))
         }
-        Err(Trouble::Connect(error)) => {
+        Err(DialError::Connect(error)) => {
             let why = match error.kind() {
                 io::ErrorKind::ConnectionRefused => "the connection was refused",
                 io::ErrorKind::ConnectionReset => "the connection was reset",
                 _ => "the server cannot be reached",
             };
             let message = format!("connecting to `{target}` failed: {why}");
-            ("internal", Err(Undialled::Failed(message)))
+            ("internal", Err(ConnectFailure::Failed(message)))
         }
     };
     shared.log_connection(note, outcome, started.elapsed());
@@ -94,7 +94,7 @@ pub(super) fn dial<'g, T: Dialled>(
 }
 
 /// What is in the way.
-enum Trouble {
+enum DialError {
     Unfit(Box<Denial>),
     Unknown,
     Late,
@@ -102,14 +102,14 @@ enum Trouble {
 }
 
 fn connect_any<'g>(
-    shared: &'g Shared,
-    target: &impl Dialled,
+    shared: &'g GatewayState,
+    target: &impl DialTarget,
     first: Option<IpAddr>,
     started: Instant,
-) -> Result<Wire<'g>, Trouble> {
+) -> Result<GatewayConnection<'g>, DialError> {
     let addresses = addresses(shared, target, first, started + RESOLVING)?;
     let deadline = started + RESOLVING + CONNECTING;
-    let mut trouble = Trouble::Unknown;
+    let mut trouble = DialError::Unknown;
     let mut left = addresses.len() as u32;
     for address in addresses {
         // A dead address must leave time for those behind it.
@@ -120,9 +120,11 @@ fn connect_any<'g>(
             share = share.min(PATIENCE);
         }
         match connect(shared, SocketAddr::new(address, target.port()), now + share) {
-            Ok(stream) => return Wire::new(shared, stream).map_err(Trouble::Connect),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => trouble = Trouble::Late,
-            Err(error) => trouble = Trouble::Connect(error),
+            Ok(stream) => {
+                return GatewayConnection::new(shared, stream).map_err(DialError::Connect);
+            }
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => trouble = DialError::Late,
+            Err(error) => trouble = DialError::Connect(error),
         }
     }
     Err(trouble)
@@ -130,11 +132,11 @@ fn connect_any<'g>(
 
 /// The addresses that may be connected to.
 fn addresses(
-    shared: &Shared,
-    target: &impl Dialled,
+    shared: &GatewayState,
+    target: &impl DialTarget,
     first: Option<IpAddr>,
     deadline: Instant,
-) -> Result<Vec<IpAddr>, Trouble> {
+) -> Result<Vec<IpAddr>, DialError> {
     // The rule that was found names the address, or the machine itself.
     if let Ok(address) = target.host().parse() {
         return Ok(vec![address]);
@@ -152,7 +154,7 @@ fn addresses(
         if fit.is_empty() {
             let why = "it is this machine, whose addresses a rule denies";
             let denial = Denial::new(CONNECT, target.to_string(), why);
-            return Err(Trouble::Unfit(Box::new(denial)));
+            return Err(DialError::Unfit(Box::new(denial)));
         }
         return Ok(fit);
     }
@@ -161,22 +163,22 @@ fn addresses(
     let name = target.host().to_owned();
     let found = waiting(deadline, &shared.stop, move || resolver.resolve(&name));
     let found = match found {
-        Ok(found) => found.map_err(|_| Trouble::Unknown)?,
-        Err(Stopped::TimedOut) => return Err(Trouble::Late),
-        Err(Stopped::Cancelled | Stopped::Failed) => return Err(Trouble::Unknown),
+        Ok(found) => found.map_err(|_| DialError::Unknown)?,
+        Err(ExchangeStop::TimedOut) => return Err(DialError::Late),
+        Err(ExchangeStop::Cancelled | ExchangeStop::Failed) => return Err(DialError::Unknown),
     };
     address::judged(&inner.policy, target, found).map_err(|unfit| {
         let mut denial = Denial::new(CONNECT, target.to_string(), unfit.why);
-        denial.grants = crate::denial::grants(&inner.policy, Resource::Net);
+        denial.grants = crate::denial::grants(&inner.policy, RuleKind::Net);
         let suggestion = unfit.suggestion;
         denial.hint = suggestion
             .map(|suggestion| jig_proto::offered_rule(suggestion.to_toml_in(&inner.table)));
-        Trouble::Unfit(Box::new(denial))
+        DialError::Unfit(Box::new(denial))
     })
 }
 
 /// Connects to one address.
-fn connect(shared: &Shared, address: SocketAddr, deadline: Instant) -> io::Result<TcpStream> {
+fn connect(shared: &GatewayState, address: SocketAddr, deadline: Instant) -> io::Result<TcpStream> {
     let family = match address {
         SocketAddr::V4(_) => AddressFamily::INET,
         SocketAddr::V6(_) => AddressFamily::INET6,

@@ -5,23 +5,29 @@ use std::time::{Duration, Instant};
 use jig_policy::OwnedSpeaks;
 use jig_proto::Denial;
 
-use super::body::Body;
-use super::connection::{Client, FIRST_WORDS, reach};
+use super::body::GatewayBody;
+use super::connection::{FIRST_WORDS, GatewayClient, reach};
 use super::denials::CONNECT;
 use super::destination::Destination;
-use super::dial::Undialled;
-use super::head::{self, Request, RequestTarget};
-use super::relay::{self, End, Passage};
-use super::response::{Response, Switch};
-use super::wire::Wire;
+use super::dial::ConnectFailure;
+use super::head::{self, GatewayRequest, RequestTarget};
+use super::relay::{self, GatewayPassage, RelayEnd};
+use super::response::{GatewayResponse, ProtocolSwitch};
+use super::wire::GatewayConnection;
 
 /// Serves the one request of a connection that leads to this destination.
-pub(super) fn serve(mut client: Client<'_>, destination: &Destination, server: Option<Wire<'_>>) {
+pub(super) fn serve(
+    mut client: GatewayClient<'_>,
+    destination: &Destination,
+    server: Option<GatewayConnection<'_>>,
+) {
     let shared = client.wire.shared;
     let request = match read_request(&mut client) {
         Ok(request) => request,
-        Err(Unheard::Gone) => return,
-        Err(Unheard::Wrong(why)) => return refuse_request(client, &destination.to_string(), why),
+        Err(GatewayReadError::Gone) => return,
+        Err(GatewayReadError::Wrong(why)) => {
+            return refuse_request(client, &destination.to_string(), why);
+        }
     };
     let fits = match &request.target {
         RequestTarget::Path(_) | RequestTarget::Server => check_host(&request, destination),
@@ -47,7 +53,7 @@ pub(super) fn serve(mut client: Client<'_>, destination: &Destination, server: O
 
 /// Why there is no request.
 #[derive(Debug)]
-pub(super) enum Unheard {
+pub(super) enum GatewayReadError {
     /// Nobody is there any more, or said nothing for too long.
     Gone,
     /// It cannot be read; why.
@@ -55,22 +61,27 @@ pub(super) enum Unheard {
 }
 
 /// Reads the head of a request. What comes behind it stays with the client.
-pub(super) fn read_request(client: &mut Client<'_>) -> Result<Request, Unheard> {
+pub(super) fn read_request(
+    client: &mut GatewayClient<'_>,
+) -> Result<GatewayRequest, GatewayReadError> {
     let deadline = Instant::now() + FIRST_WORDS;
     loop {
-        if let Some((request, end)) = head::read(&client.heard).map_err(Unheard::Wrong)? {
+        if let Some((request, end)) = head::read(&client.heard).map_err(GatewayReadError::Wrong)? {
             client.heard.drain(..end);
             return Ok(request);
         }
         match client.hear(deadline) {
             Ok(true) => {}
-            Ok(false) | Err(_) => return Err(Unheard::Gone),
+            Ok(false) | Err(_) => return Err(GatewayReadError::Gone),
         }
     }
 }
 
 /// Whether the `Host` of a request is where its connection leads.
-pub(super) fn check_host(request: &Request, destination: &Destination) -> Result<(), String> {
+pub(super) fn check_host(
+    request: &GatewayRequest,
+    destination: &Destination,
+) -> Result<(), String> {
     match &request.host {
         None => Ok(()),
         Some((host, port)) => {
@@ -88,10 +99,10 @@ pub(super) fn check_host(request: &Request, destination: &Destination) -> Result
 
 /// Has a request judged and passes it on, with its answer.
 pub(super) fn forward(
-    client: Client<'_>,
+    client: GatewayClient<'_>,
     destination: &Destination,
-    request: &Request,
-    server: Option<Wire<'_>>,
+    request: &GatewayRequest,
+    server: Option<GatewayConnection<'_>>,
 ) {
     let shared = client.wire.shared;
     let head_only = is_head(request);
@@ -129,41 +140,41 @@ pub(super) fn forward(
     };
     let server = match reached {
         Ok(server) => server,
-        Err(Undialled::Refused(denial)) => return refuse(client, &denial, head_only),
-        Err(Undialled::Failed(why)) => {
+        Err(ConnectFailure::Refused(denial)) => return refuse(client, &denial, head_only),
+        Err(ConnectFailure::Failed(why)) => {
             let answer = answer(502, &format!("{why}\n"), head_only);
             return client.wire.say_last(&answer);
         }
     };
-    let Client { wire, heard } = client;
-    let mut body = Body::new(request.framing);
+    let GatewayClient { wire, heard } = client;
+    let mut body = GatewayBody::new(request.framing);
     let mut said = request.write(host, destination.port);
     let end = match body.pass(&heard, &mut said) {
         Ok(()) => {
             let back = match (request.websocket, is_plain) {
-                (false, _) => Response::new(Switch::No),
-                (true, true) => Response::new(Switch::Maybe),
-                (true, false) => Response::new(Switch::Must),
+                (false, _) => GatewayResponse::new(ProtocolSwitch::No),
+                (true, true) => GatewayResponse::new(ProtocolSwitch::Maybe),
+                (true, false) => GatewayResponse::new(ProtocolSwitch::Must),
             };
-            let back = Passage::Response(back);
-            relay::run(&wire, &server, (Passage::Body(body), said), back)
+            let back = GatewayPassage::Response(back);
+            relay::run(&wire, &server, (GatewayPassage::Body(body), said), back)
         }
-        Err(error) => End::BadBody(error.to_string()),
+        Err(error) => RelayEnd::BadBody(error.to_string()),
     };
     match end {
-        End::Done => wire.close_gently(Instant::now() + FAREWELL),
-        End::Broken | End::BadResponse(_, true) => {
+        RelayEnd::Done => wire.close_gently(Instant::now() + FAREWELL),
+        RelayEnd::Broken | RelayEnd::BadResponse(_, true) => {
             wire.reset();
             server.reset();
         }
-        End::BadResponse(why, false) => {
+        RelayEnd::BadResponse(why, false) => {
             server.reset();
             let text = format!("the request to `{destination}` failed: {why}\n");
             wire.say_last(&answer(502, &text, head_only));
         }
-        End::BadBody(why) => {
+        RelayEnd::BadBody(why) => {
             server.reset();
-            let client = Client {
+            let client = GatewayClient {
                 wire,
                 heard: Vec::new(),
             };
@@ -173,7 +184,7 @@ pub(super) fn forward(
 }
 
 /// Refuses a request that cannot be judged.
-pub(super) fn refuse_request(client: Client<'_>, target: &str, why: &str) {
+pub(super) fn refuse_request(client: GatewayClient<'_>, target: &str, why: &str) {
     let why = format!("the request cannot be judged: {why}");
     let denial = client
         .wire
@@ -184,7 +195,7 @@ pub(super) fn refuse_request(client: Client<'_>, target: &str, why: &str) {
 }
 
 /// Tells a program what was refused.
-pub(super) fn refuse(client: Client<'_>, denial: &Denial, head_only: bool) {
+pub(super) fn refuse(client: GatewayClient<'_>, denial: &Denial, head_only: bool) {
     let answer = answer(403, &format!("{denial}\n"), head_only);
     client.wire.say_last(&answer);
 }
@@ -205,7 +216,7 @@ pub(super) fn answer(status: u16, text: &str, head_only: bool) -> Vec<u8> {
     .into_bytes()
 }
 
-fn is_head(request: &Request) -> bool {
+fn is_head(request: &GatewayRequest) -> bool {
     request.method == "HEAD"
 }
 

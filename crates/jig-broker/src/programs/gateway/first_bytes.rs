@@ -6,7 +6,7 @@ use super::head::is_token;
 
 /// What a connection speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speech {
+pub(super) enum ConnectionProtocol {
     /// HTTP/1, or what servers may take for it.
     Http,
     /// TLS.
@@ -20,41 +20,41 @@ pub(super) enum Speech {
 /// What begins in this way; `None` if more bytes are needed to tell.
 ///
 /// Whatever a lenient server could take for a request counts as one, so that it is judged as one.
-pub(super) fn speech(bytes: &[u8]) -> Option<Speech> {
+pub(super) fn speech(bytes: &[u8]) -> Option<ConnectionProtocol> {
     match bytes {
         [] | [TLS] => return None,
-        [TLS, 3, ..] => return Some(Speech::Tls),
+        [TLS, 3, ..] => return Some(ConnectionProtocol::Tls),
         _ => {}
     }
     // Servers pass over empty lines before a request, some over any number of them.
     let start = bytes.iter().position(|byte| !b"\r\n \t".contains(byte));
     let Some(start) = start else {
-        return (bytes.len() > MAX_BLANK).then_some(Speech::Http);
+        return (bytes.len() > MAX_BLANK).then_some(ConnectionProtocol::Http);
     };
     let bytes = &bytes[start..];
     // There are servers that take any word for a method.
     let method = bytes.iter().take_while(|byte| is_token(**byte)).count();
     match bytes.get(method) {
         Some(byte) if method > 0 && is_gap(*byte) => {}
-        Some(_) => return Some(Speech::Other),
+        Some(_) => return Some(ConnectionProtocol::Other),
         // A word that long is refused as a request.
-        None => return (bytes.len() > MAX_LINE).then_some(Speech::Http),
+        None => return (bytes.len() > MAX_LINE).then_some(ConnectionProtocol::Http),
     }
     let Some(end) = memchr(b'\n', bytes) else {
         if bytes.iter().any(|byte| is_binary(*byte)) {
-            return Some(Speech::Other);
+            return Some(ConnectionProtocol::Other);
         }
-        return (bytes.len() > MAX_LINE).then_some(Speech::Http);
+        return (bytes.len() > MAX_LINE).then_some(ConnectionProtocol::Http);
     };
     let line = &bytes[..end];
     let version = line
         .windows(VERSION.len())
         .rposition(|part| part.eq_ignore_ascii_case(VERSION));
     Some(match version {
-        Some(at) if line[at + VERSION.len()..].starts_with(b"2") => Speech::Http2,
-        Some(_) => Speech::Http,
-        None if is_ancient(line) => Speech::Http,
-        None => Speech::Other,
+        Some(at) if line[at + VERSION.len()..].starts_with(b"2") => ConnectionProtocol::Http2,
+        Some(_) => ConnectionProtocol::Http,
+        None if is_ancient(line) => ConnectionProtocol::Http,
+        None => ConnectionProtocol::Other,
     })
 }
 

@@ -11,7 +11,7 @@ use super::host_name;
 
 /// What a program asks of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Request {
+pub(super) struct GatewayRequest {
     pub(super) method: String,
     pub(super) target: RequestTarget,
     /// Whether it is HTTP/1.0.
@@ -59,7 +59,7 @@ pub(super) enum Framing {
 /// # Errors
 ///
 /// What is wrong with it, in words.
-pub(super) fn read(bytes: &[u8]) -> Result<Option<(Request, usize)>, &'static str> {
+pub(super) fn read(bytes: &[u8]) -> Result<Option<(GatewayRequest, usize)>, &'static str> {
     let end = memmem::find(bytes, b"\r\n\r\n");
     let head = &bytes[..end.map_or(bytes.len(), |end| end + 2)];
     // Before it is whole: what is wrong already will not become right.
@@ -106,9 +106,9 @@ fn check_line_ends(head: &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-type Header = (String, Vec<u8>);
+type GatewayHeader = (String, Vec<u8>);
 
-fn read_header(line: &[u8]) -> Result<Header, &'static str> {
+fn read_header(line: &[u8]) -> Result<GatewayHeader, &'static str> {
     if line.starts_with(b" ") || line.starts_with(b"\t") {
         return Err("a header goes on in a second line");
     }
@@ -125,7 +125,7 @@ fn read_header(line: &[u8]) -> Result<Header, &'static str> {
     Ok((name, value.to_vec()))
 }
 
-fn understand(first: &[u8], headers: Vec<Header>) -> Result<Request, &'static str> {
+fn understand(first: &[u8], headers: Vec<GatewayHeader>) -> Result<GatewayRequest, &'static str> {
     let first = std::str::from_utf8(first)
         .ok()
         .filter(|line| line.is_ascii());
@@ -162,12 +162,12 @@ fn understand(first: &[u8], headers: Vec<Header>) -> Result<Request, &'static st
         && framing == Framing::None
         && options.iter().any(|option| option == "upgrade")
         && upgrades == ["websocket"];
-    let goes_on = |(name, _): &Header| {
+    let goes_on = |(name, _): &GatewayHeader| {
         let name = name.to_ascii_lowercase();
         !NOT_PASSED_ON.contains(&name.as_str()) && !options.contains(&name)
     };
     let headers = headers.into_iter().filter(goes_on).collect();
-    Ok(Request {
+    Ok(GatewayRequest {
         method: method.to_owned(),
         target,
         old,
@@ -246,7 +246,7 @@ fn read_framing(codings: &[&[u8]], lengths: &[&[u8]], old: bool) -> Result<Frami
     }
 }
 
-fn values<'h>(headers: &'h [Header], wanted: &str) -> Vec<&'h [u8]> {
+fn values<'h>(headers: &'h [GatewayHeader], wanted: &str) -> Vec<&'h [u8]> {
     let wanted = headers
         .iter()
         .filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
@@ -267,7 +267,7 @@ pub(super) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-impl Request {
+impl GatewayRequest {
     /// The path that is judged, without its query.
     pub(super) fn path(&self) -> &str {
         match &self.target {

@@ -4,13 +4,15 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use super::wire::Wire;
-use super::{Shared, host_name};
-use crate::network::dns::query::{Code, Unread, read_query, write_answer, write_refusal};
+use super::wire::GatewayConnection;
+use super::{GatewayState, host_name};
+use crate::network::dns::query::{
+    DnsQueryError, DnsResponseCode, read_query, write_answer, write_refusal,
+};
 use crate::network::dns::{KIND_A, KIND_AAAA};
 
 /// Answers what waits at a socket.
-pub(super) fn serve_datagrams(shared: &Shared, socket: &UdpSocket) {
+pub(super) fn serve_datagrams(shared: &GatewayState, socket: &UdpSocket) {
     let mut buffer = [0; MAX_DATAGRAM];
     for _ in 0..AT_ONCE {
         let Ok((length, from)) = socket.recv_from(&mut buffer) else {
@@ -24,7 +26,7 @@ pub(super) fn serve_datagrams(shared: &Shared, socket: &UdpSocket) {
 }
 
 /// Answers what comes over one connection, each message behind its length.
-pub(super) fn serve_stream(wire: &Wire<'_>) -> io::Result<()> {
+pub(super) fn serve_stream(wire: &GatewayConnection<'_>) -> io::Result<()> {
     let mut heard: Vec<u8> = Vec::new();
     let mut buffer = [0; MAX_DATAGRAM];
     loop {
@@ -49,11 +51,11 @@ pub(super) fn serve_stream(wire: &Wire<'_>) -> io::Result<()> {
 }
 
 /// The answer to a message; `None` if it gets none.
-fn answer(shared: &Shared, message: &[u8]) -> Option<Vec<u8>> {
+fn answer(shared: &GatewayState, message: &[u8]) -> Option<Vec<u8>> {
     let query = match read_query(message) {
         Ok(query) => query,
-        Err(Unread::Ignored) => return None,
-        Err(Unread::Answered { id, code }) => return Some(write_refusal(id, code)),
+        Err(DnsQueryError::Ignored) => return None,
+        Err(DnsQueryError::Answered { id, code }) => return Some(write_refusal(id, code)),
     };
     let kind = query.question.kind;
     let name = &query.question.name;
@@ -64,7 +66,7 @@ fn answer(shared: &Shared, message: &[u8]) -> Option<Vec<u8>> {
         if matches!(kind, KIND_A | KIND_AAAA) && !is_service {
             shared.refuse_lookup(name, kind == KIND_A);
         }
-        return Some(write_answer(&query, Code::NoSuchName, &[], 0));
+        return Some(write_answer(&query, DnsResponseCode::NoSuchName, &[], 0));
     };
     let address: Option<IpAddr> = match kind {
         KIND_A => Some(v4.into()),
@@ -72,11 +74,16 @@ fn answer(shared: &Shared, message: &[u8]) -> Option<Vec<u8>> {
         // The name exists. What else its owner says of it, such as keys that hide the name from us, does not.
         _ => None,
     };
-    Some(write_answer(&query, Code::Fine, address.as_slice(), TTL))
+    Some(write_answer(
+        &query,
+        DnsResponseCode::Fine,
+        address.as_slice(),
+        TTL,
+    ))
 }
 
 /// The addresses of a name that some rule allows something on, and of the program's own machine.
-fn addresses(shared: &Shared, name: &str) -> Option<(Ipv4Addr, Option<Ipv6Addr>)> {
+fn addresses(shared: &GatewayState, name: &str) -> Option<(Ipv4Addr, Option<Ipv6Addr>)> {
     let own = Some((Ipv4Addr::LOCALHOST, Some(Ipv6Addr::LOCALHOST)));
     if host_name::is_localhost(name) {
         return own;

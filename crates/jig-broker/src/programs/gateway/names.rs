@@ -1,4 +1,4 @@
-//! [`Names`]: which name an address of the program's network stands for.
+//! [`GatewayNames`]: which name an address of the program's network stands for.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -13,14 +13,14 @@ use rustix::net::AddressFamily;
 /// A name gets its addresses when it is first looked up, and keeps them as long as the gateway is
 /// there. Only names of hosts that some rule allows are put in, so there are no more than rules.
 #[derive(Debug)]
-pub(super) struct Names {
-    plan: Plan,
-    known: Mutex<Known>,
+pub(super) struct GatewayNames {
+    plan: AddressPlan,
+    known: Mutex<KnownNames>,
 }
 
 /// Where the addresses lie.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct AddressPlan {
     pub(super) v4: Ipv4Addr,
     /// Absent where the program has no IPv6.
     pub(super) v6: Option<Ipv6Addr>,
@@ -28,7 +28,7 @@ pub(super) struct Plan {
     pub(super) gateway: Ipv4Addr,
 }
 
-impl Plan {
+impl AddressPlan {
     /// As the sandbox lays the network out that these sockets are in.
     pub(super) fn of(sockets: &GatewaySockets) -> Self {
         let is_v6 = |listener: &OwnedFd| {
@@ -48,13 +48,13 @@ impl Plan {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct KnownNames {
     names: Vec<String>,
     places: HashMap<String, u32>,
 }
 
-impl Names {
-    pub(super) fn new(plan: Plan) -> Self {
+impl GatewayNames {
+    pub(super) fn new(plan: AddressPlan) -> Self {
         Self {
             plan,
             known: Mutex::default(),
@@ -81,9 +81,9 @@ impl Names {
     }
 
     /// What an address stands for.
-    pub(super) fn meaning(&self, address: IpAddr) -> Meaning {
+    pub(super) fn meaning(&self, address: IpAddr) -> AddressMeaning {
         let place = match address.to_canonical() {
-            IpAddr::V4(address) if address == self.plan.gateway => return Meaning::Gateway,
+            IpAddr::V4(address) if address == self.plan.gateway => return AddressMeaning::Gateway,
             IpAddr::V4(address) => {
                 let place = address.to_bits().checked_sub(self.plan.v4.to_bits());
                 place.filter(|place| *place < SPAN)
@@ -97,17 +97,17 @@ impl Names {
             }
         };
         let Some(place) = place else {
-            return Meaning::Itself;
+            return AddressMeaning::Itself;
         };
         let place = place.checked_sub(FIRST);
         let known = self.known();
         match place.and_then(|place| known.names.get(place as usize)) {
-            Some(name) => Meaning::Name(name.clone()),
-            None => Meaning::Nothing,
+            Some(name) => AddressMeaning::Name(name.clone()),
+            None => AddressMeaning::Nothing,
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KnownNames> {
         // A panic elsewhere can leave a name without a place at most.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,7 +115,7 @@ impl Names {
 
 /// What an address of the program's network stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum AddressMeaning {
     /// The gateway itself.
     Gateway,
     /// A name that was looked up.

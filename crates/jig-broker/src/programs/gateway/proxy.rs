@@ -5,20 +5,20 @@ use std::time::Instant;
 use jig_policy::OwnedSpeaks;
 use jig_proto::Denial;
 
-use super::Shared;
-use super::connection::{Client, FIRST_WORDS, converse};
+use super::GatewayState;
+use super::connection::{FIRST_WORDS, GatewayClient, converse};
 use super::denials::CONNECT;
 use super::destination::Destination;
-use super::exchange::{self, Unheard, read_request};
-use super::head::{Request, RequestTarget};
+use super::exchange::{self, GatewayReadError, read_request};
+use super::head::{GatewayRequest, RequestTarget};
 
 /// Serves one request to the proxy.
-pub(super) fn serve(mut client: Client<'_>) {
+pub(super) fn serve(mut client: GatewayClient<'_>) {
     let shared = client.wire.shared;
     let request = match read_request(&mut client) {
         Ok(request) => request,
-        Err(Unheard::Gone) => return,
-        Err(Unheard::Wrong(why)) => return exchange::refuse_request(client, "proxy", why),
+        Err(GatewayReadError::Gone) => return,
+        Err(GatewayReadError::Wrong(why)) => return exchange::refuse_request(client, "proxy", why),
     };
     let head_only = request.method == "HEAD";
     match &request.target {
@@ -41,7 +41,7 @@ pub(super) fn serve(mut client: Client<'_>) {
     }
 }
 
-fn destination(shared: &Shared, host: &str, port: u16) -> Result<Destination, Box<Denial>> {
+fn destination(shared: &GatewayState, host: &str, port: u16) -> Result<Destination, Box<Denial>> {
     Destination::asked_for(shared, host.to_owned(), port).ok_or_else(|| {
         let why = "no name that was looked up has this address";
         shared.refuse_because(Denial::new(CONNECT, format!("{host}:{port}"), why))
@@ -49,8 +49,8 @@ fn destination(shared: &Shared, host: &str, port: u16) -> Result<Destination, Bo
 }
 
 fn check(
-    shared: &Shared,
-    request: &Request,
+    shared: &GatewayState,
+    request: &GatewayRequest,
     destination: Destination,
 ) -> Result<Destination, Box<Denial>> {
     match exchange::check_host(request, &destination) {
@@ -65,7 +65,7 @@ fn check(
 
 /// Makes the connection one to the destination, if something may be said on it. What that is, is judged when
 /// it is said.
-fn tunnel(client: Client<'_>, destination: &Destination) {
+fn tunnel(client: GatewayClient<'_>, destination: &Destination) {
     let shared = client.wire.shared;
     let http = OwnedSpeaks::Http {
         path: "/".to_owned(),

@@ -7,24 +7,24 @@ use std::time::{Duration, Instant};
 
 use jig_sandbox::Interest;
 
-use super::body::Body;
-use super::response::Response;
-use super::wire::{Wire, is_passing};
+use super::body::GatewayBody;
+use super::response::GatewayResponse;
+use super::wire::{GatewayConnection, is_passing};
 
 /// What happens to bytes on their way.
 #[derive(Debug)]
-pub(super) enum Passage {
+pub(super) enum GatewayPassage {
     /// They go on as they are.
     Plain,
     /// They are the body of a request; what comes after it is thrown away.
-    Body(Body),
+    Body(GatewayBody),
     /// They are the answer to a request, and nothing comes after it.
-    Response(Response),
+    Response(GatewayResponse),
 }
 
 /// How a relay ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum RelayEnd {
     /// Both sides have said all they had to say.
     Done,
     /// The request's body cannot be judged; why.
@@ -38,40 +38,41 @@ pub(super) enum End {
 /// Passes bytes on in both directions until both have ended. An end in one direction is passed on as
 /// such, and the other goes on.
 pub(super) fn run(
-    client: &Wire<'_>,
-    server: &Wire<'_>,
-    (to_server, said): (Passage, Vec<u8>),
-    to_client: Passage,
-) -> End {
-    let mut there = Flow::new(client, server, to_server, said);
-    let mut back = Flow::new(server, client, to_client, Vec::new());
+    client: &GatewayConnection<'_>,
+    server: &GatewayConnection<'_>,
+    (to_server, said): (GatewayPassage, Vec<u8>),
+    to_client: GatewayPassage,
+) -> RelayEnd {
+    let mut there = RelayDirection::new(client, server, to_server, said);
+    let mut back = RelayDirection::new(server, client, to_client, Vec::new());
     loop {
         if let Err(trouble) = there.advance() {
             match trouble {
-                Trouble::Unread(why) => return End::BadBody(why),
-                Trouble::Read => return End::Broken,
+                GatewayRelayError::Unread(why) => return RelayEnd::BadBody(why),
+                GatewayRelayError::Read => return RelayEnd::Broken,
                 // The server takes no more, and may still have something to say.
-                Trouble::Write => there.give_up(),
+                GatewayRelayError::Write => there.give_up(),
             }
         }
         if let Err(trouble) = back.advance() {
             return match trouble {
-                Trouble::Unread(why) => End::BadResponse(why, back.has_passed),
-                Trouble::Read | Trouble::Write => End::Broken,
+                GatewayRelayError::Unread(why) => RelayEnd::BadResponse(why, back.has_passed),
+                GatewayRelayError::Read | GatewayRelayError::Write => RelayEnd::Broken,
             };
         }
-        if let (Passage::Response(response), Passage::Body(_)) = (&back.passage, &there.passage)
+        if let (GatewayPassage::Response(response), GatewayPassage::Body(_)) =
+            (&back.passage, &there.passage)
             && response.is_switched()
         {
             // From here on it is a web socket. What was said too early is thrown away with the body.
-            there.passage = Passage::Plain;
-            back.passage = Passage::Plain;
+            there.passage = GatewayPassage::Plain;
+            back.passage = GatewayPassage::Plain;
             continue;
         }
         // An answer ends the exchange, whatever the program still has to say.
-        let is_answered = back.is_closed && matches!(back.passage, Passage::Response(_));
+        let is_answered = back.is_closed && matches!(back.passage, GatewayPassage::Response(_));
         if is_answered || (there.is_closed && back.is_closed) {
-            return End::Done;
+            return RelayEnd::Done;
         }
         let interests: Vec<Interest<'_>> = [there.interest(), back.interest()]
             .into_iter()
@@ -83,16 +84,16 @@ pub(super) fn run(
         match client.shared.wait(&interests, glance) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::TimedOut && !client.is_gone() => {}
-            Err(_) => return End::Broken,
+            Err(_) => return RelayEnd::Broken,
         }
     }
 }
 
 /// One direction.
-struct Flow<'w> {
-    from: &'w Wire<'w>,
-    to: &'w Wire<'w>,
-    passage: Passage,
+struct RelayDirection<'w> {
+    from: &'w GatewayConnection<'w>,
+    to: &'w GatewayConnection<'w>,
+    passage: GatewayPassage,
     /// How much is read at once.
     size: usize,
     /// What was read and is not written yet is `buffer[start..end]`.
@@ -105,15 +106,20 @@ struct Flow<'w> {
     has_passed: bool,
 }
 
-enum Trouble {
+enum GatewayRelayError {
     /// What was read is not what it should be.
     Unread(String),
     Read,
     Write,
 }
 
-impl<'w> Flow<'w> {
-    fn new(from: &'w Wire<'w>, to: &'w Wire<'w>, passage: Passage, ready: Vec<u8>) -> Self {
+impl<'w> RelayDirection<'w> {
+    fn new(
+        from: &'w GatewayConnection<'w>,
+        to: &'w GatewayConnection<'w>,
+        passage: GatewayPassage,
+        ready: Vec<u8>,
+    ) -> Self {
         Self {
             from,
             to,
@@ -129,17 +135,17 @@ impl<'w> Flow<'w> {
     }
 
     /// Reads and writes what can be without waiting, for a while: the other direction has its turn, too.
-    fn advance(&mut self) -> Result<(), Trouble> {
+    fn advance(&mut self) -> Result<(), GatewayRelayError> {
         for _ in 0..TURNS {
             if self.start < self.end {
                 match (&self.to.stream).write(&self.buffer[self.start..self.end]) {
-                    Ok(0) => return Err(Trouble::Write),
+                    Ok(0) => return Err(GatewayRelayError::Write),
                     Ok(count) => {
                         self.start += count;
                         self.has_passed = true;
                     }
                     Err(error) if is_passing(&error) => return Ok(()),
-                    Err(_) => return Err(Trouble::Write),
+                    Err(_) => return Err(GatewayRelayError::Write),
                 }
             } else if self.is_ended {
                 if !self.is_closed {
@@ -156,7 +162,7 @@ impl<'w> Flow<'w> {
     }
 
     /// Reads once; says whether something came.
-    fn read(&mut self) -> Result<bool, Trouble> {
+    fn read(&mut self) -> Result<bool, GatewayRelayError> {
         self.buffer.resize(self.size, 0);
         let count = match (&self.from.stream).read(&mut self.buffer) {
             Ok(count) => count,
@@ -164,7 +170,7 @@ impl<'w> Flow<'w> {
                 (self.start, self.end) = (0, 0);
                 return Ok(false);
             }
-            Err(_) => return Err(Trouble::Read),
+            Err(_) => return Err(GatewayRelayError::Read),
         };
         (self.start, self.end) = (0, count);
         self.is_ended = count == 0;
@@ -172,25 +178,28 @@ impl<'w> Flow<'w> {
             self.size = (self.size * 4).min(LAST_BUFFER);
         }
         let passed = match &mut self.passage {
-            Passage::Plain => return Ok(true),
-            Passage::Response(response) if response.is_plain() => return Ok(true),
-            Passage::Response(response) => {
+            GatewayPassage::Plain => return Ok(true),
+            GatewayPassage::Response(response) if response.is_plain() => return Ok(true),
+            GatewayPassage::Response(response) => {
                 let mut out = Vec::with_capacity(count + 64);
                 let passed = response.pass(&self.buffer[..count], &mut out);
                 passed.map(|()| out)
             }
-            Passage::Body(body) => {
+            GatewayPassage::Body(body) => {
                 let mut out = Vec::with_capacity(count + 64);
                 let passed = body.pass(&self.buffer[..count], &mut out);
                 passed.map(|()| out)
             }
         };
-        let passed = passed.map_err(|error: io::Error| Trouble::Unread(error.to_string()))?;
+        let passed =
+            passed.map_err(|error: io::Error| GatewayRelayError::Unread(error.to_string()))?;
         if self.is_ended
-            && let Passage::Response(response) = &self.passage
+            && let GatewayPassage::Response(response) = &self.passage
             && !response.is_plain()
         {
-            return Err(Trouble::Unread("the server gave no answer".to_owned()));
+            return Err(GatewayRelayError::Unread(
+                "the server gave no answer".to_owned(),
+            ));
         }
         self.end = passed.len();
         self.buffer = passed;

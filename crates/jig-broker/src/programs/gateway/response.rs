@@ -7,15 +7,15 @@ use memchr::memchr;
 /// Passes an answer on. Its head says that the connection is closed, whatever the server wrote; the
 /// rest goes on as it is.
 #[derive(Debug)]
-pub(super) struct Response {
+pub(super) struct GatewayResponse {
     head: Vec<u8>,
-    switch: Switch,
-    state: State,
+    switch: ProtocolSwitch,
+    state: ResponseState,
 }
 
 /// Whether the connection may become a web socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Switch {
+pub(super) enum ProtocolSwitch {
     /// The program did not ask for it.
     No,
     /// If the server agrees.
@@ -25,33 +25,33 @@ pub(super) enum Switch {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ResponseState {
     Head,
     Body,
     Switched,
 }
 
-impl Response {
-    pub(super) fn new(switch: Switch) -> Self {
+impl GatewayResponse {
+    pub(super) fn new(switch: ProtocolSwitch) -> Self {
         Self {
             head: Vec::new(),
             switch,
-            state: State::Head,
+            state: ResponseState::Head,
         }
     }
 
     /// Whether the rest needs no reading.
     pub(super) fn is_plain(&self) -> bool {
-        self.state != State::Head
+        self.state != ResponseState::Head
     }
 
     /// Whether the server agreed to a web socket.
     pub(super) fn is_switched(&self) -> bool {
-        self.state == State::Switched
+        self.state == ResponseState::Switched
     }
 
     pub(super) fn pass(&mut self, mut input: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-        while self.state == State::Head && !input.is_empty() {
+        while self.state == ResponseState::Head && !input.is_empty() {
             let end = memchr(b'\n', input).map_or(input.len(), |end| end + 1);
             let (part, rest) = input.split_at(end);
             self.head.extend_from_slice(part);
@@ -71,21 +71,21 @@ impl Response {
     fn finish_head(&mut self, head: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let status = status(head).ok_or_else(|| malformed("the answer is not HTTP/1"))?;
         match status {
-            101 if self.switch != Switch::No => {
+            101 if self.switch != ProtocolSwitch::No => {
                 out.extend_from_slice(head);
-                self.state = State::Switched;
+                self.state = ResponseState::Switched;
             }
             101 => return Err(malformed("the server changes the protocol unasked")),
             // The answer proper is still to come.
             100..=199 => out.extend_from_slice(head),
-            _ if self.switch == Switch::Must => {
+            _ if self.switch == ProtocolSwitch::Must => {
                 return Err(malformed(
                     "the server does not agree to a web socket, and no rule allows plain HTTP",
                 ));
             }
             _ => {
                 write_closing(head, out);
-                self.state = State::Body;
+                self.state = ResponseState::Body;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 /// What is read of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hello {
+pub(super) struct ClientHello {
     /// The name, as it was spelled.
     pub(super) name: Option<String>,
     /// Whether it also carries a name that only the server can read.
@@ -14,8 +14,8 @@ pub(super) struct Hello {
 /// # Errors
 ///
 /// If it is not such a message, or can be read in two ways.
-pub(super) fn read_hello(bytes: &[u8]) -> Result<Option<Hello>, &'static str> {
-    let mut records = Bytes(bytes);
+pub(super) fn read_hello(bytes: &[u8]) -> Result<Option<ClientHello>, &'static str> {
+    let mut records = TlsReader(bytes);
     let mut message = Vec::new();
     loop {
         if let Some(length) = length_of(&message)?
@@ -54,16 +54,16 @@ fn length_of(message: &[u8]) -> Result<Option<usize>, &'static str> {
     }
 }
 
-fn read_body(body: &[u8]) -> Result<Hello, &'static str> {
-    parse_body(&mut Bytes(body)).ok_or("its first message is malformed")?
+fn read_body(body: &[u8]) -> Result<ClientHello, &'static str> {
+    parse_body(&mut TlsReader(body)).ok_or("its first message is malformed")?
 }
 
-fn parse_body(body: &mut Bytes<'_>) -> Option<Result<Hello, &'static str>> {
+fn parse_body(body: &mut TlsReader<'_>) -> Option<Result<ClientHello, &'static str>> {
     body.take(2 + 32)?;
     body.list8()?;
     body.list16()?;
     body.list8()?;
-    let mut hello = Hello {
+    let mut hello = ClientHello {
         name: None,
         encrypted: false,
     };
@@ -71,7 +71,7 @@ fn parse_body(body: &mut Bytes<'_>) -> Option<Result<Hello, &'static str>> {
     if body.0.is_empty() {
         return Some(Ok(hello));
     }
-    let mut extensions = Bytes(body.list16()?);
+    let mut extensions = TlsReader(body.list16()?);
     if !body.0.is_empty() {
         return None;
     }
@@ -96,8 +96,8 @@ fn parse_body(body: &mut Bytes<'_>) -> Option<Result<Hello, &'static str>> {
 
 /// The one name in the list; a list of several, or of something else than a name, is not read.
 fn server_name(content: &[u8]) -> Option<String> {
-    let mut content = Bytes(content);
-    let mut list = Bytes(content.list16()?);
+    let mut content = TlsReader(content);
+    let mut list = TlsReader(content.list16()?);
     let kind = list.take(1)?;
     let name = list.list16()?;
     let alone = content.0.is_empty() && list.0.is_empty() && kind == [0];
@@ -117,9 +117,9 @@ pub(super) const ACCESS_DENIED: u8 = 49;
 pub(super) const INTERNAL_ERROR: u8 = 80;
 
 /// The rest of some bytes.
-struct Bytes<'a>(&'a [u8]);
+struct TlsReader<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> TlsReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

@@ -1,24 +1,24 @@
-//! [`Wire`]: a connection of which every wait has an end.
+//! [`GatewayConnection`]: a connection of which every wait has an end.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
-use jig_sandbox::{Interest, Ready, poll};
+use jig_sandbox::{Interest, ReadyInterests, poll};
 use rustix::net::sockopt;
 
-use super::Shared;
+use super::GatewayState;
 
 /// A connection that never blocks. What waits for it ends when the gateway is closed.
 #[derive(Debug)]
-pub(super) struct Wire<'g> {
+pub(super) struct GatewayConnection<'g> {
     pub(super) stream: TcpStream,
-    pub(super) shared: &'g Shared,
+    pub(super) shared: &'g GatewayState,
 }
 
-impl<'g> Wire<'g> {
-    pub(super) fn new(shared: &'g Shared, stream: TcpStream) -> io::Result<Self> {
+impl<'g> GatewayConnection<'g> {
+    pub(super) fn new(shared: &'g GatewayState, stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         // What is passed on was waited for already.
         stream.set_nodelay(true)?;
@@ -99,15 +99,15 @@ impl<'g> Wire<'g> {
     }
 }
 
-impl Shared {
+impl GatewayState {
     /// Waits until one of the interests is met. It is an error if the time is over or the gateway is closed.
     ///
-    /// There may be two less than [`Ready::MOST`].
+    /// There may be two less than [`ReadyInterests::MOST`].
     pub(super) fn wait(
         &self,
         interests: &[Interest<'_>],
         deadline: Option<Instant>,
-    ) -> io::Result<Ready> {
+    ) -> io::Result<ReadyInterests> {
         let mut all = interests.to_vec();
         all.push(Interest::Woken(&self.stopped));
         let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

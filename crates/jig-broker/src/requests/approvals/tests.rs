@@ -1,6 +1,6 @@
-use jig_policy::{CommandTarget, EnvTarget, EnvUse, NetTarget, Program};
+use jig_policy::{CommandProgram, CommandTarget, EnvTarget, EnvUse, NetTarget};
 
-use super::{ApprovalKey, Approvals, Asked};
+use super::{ApprovableTarget, ApprovalKey, Approvals};
 
 fn url(text: &str) -> NetTarget {
     NetTarget::parse(text).unwrap()
@@ -8,7 +8,7 @@ fn url(text: &str) -> NetTarget {
 
 fn command(args: &[&str]) -> CommandTarget {
     CommandTarget {
-        program: Program::Name("git".to_owned()),
+        program: CommandProgram::Name("git".to_owned()),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! Where a link that leads to nothing would lead.
 
-use jig_files::{FilesError, Kind, ProjectFiles};
+use jig_files::{FilesError, PlaceKind, ProjectFiles};
 use jig_policy::ResolveReason;
 use jig_proto::ProjectPath;
 
@@ -40,7 +40,7 @@ fn followed(files: &dyn ProjectFiles, path: &ProjectPath) -> Option<ProjectPath>
             continue;
         }
         let place = files.locate_entry(&link).ok()?;
-        let Kind::Link(target) = place.kind() else {
+        let PlaceKind::Link(target) = place.kind() else {
             return None;
         };
         let target = match target.strip_prefix(files.display_root().as_str()) {

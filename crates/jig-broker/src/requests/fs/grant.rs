@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use jig_files::{Kind, Place};
-use jig_policy::{Capability, FileTarget, MoveTarget, Permit, Resolved, Verdict};
+use jig_files::{Place, PlaceKind};
+use jig_policy::{Capability, FileTarget, MoveTarget, Permit, ResolvedPath, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
 use jig_proto::visible_line_to;
 
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::denial::MAX_TARGET;
 use crate::requests::approvals::ApprovalKey;
 use crate::requests::judge::Judge;
@@ -16,7 +16,7 @@ use crate::requests::judge::Judge;
 /// A place and the permits for it. The permits' target is this place's canonical path, and only
 /// [`judge`](Self::judge) makes one.
 #[derive(Debug)]
-pub(crate) struct Granted {
+pub(crate) struct GrantedPlace {
     place: Place,
     text: String,
     permits: Permits,
@@ -27,7 +27,7 @@ pub(crate) struct Granted {
 #[derive(Debug)]
 pub(crate) struct Permits(#[expect(dead_code, reason = "held, not read")] Vec<Permit<FileTarget>>);
 
-impl Granted {
+impl GrantedPlace {
     /// Judges a place; `text` is the path as the tool wrote it. `None` if somebody must be asked.
     pub(super) fn judge(
         judge: &mut Judge<'_>,
@@ -60,7 +60,7 @@ impl Granted {
     /// A judge for the same request, because what stands there has changed.
     pub(super) fn judge_again<'b>(
         &self,
-        inner: &'b Arc<Inner>,
+        inner: &'b Arc<BrokerCore>,
         method: Method,
         once: &'b [ApprovalKey],
     ) -> Judge<'b> {
@@ -113,14 +113,14 @@ impl GrantedMove {
         let target = MoveTarget {
             from: from.resolved().clone(),
             to: to.resolved().clone(),
-            directory: *from.kind() == Kind::Directory,
+            directory: *from.kind() == PlaceKind::Directory,
         };
         let uncovering = uncovered_by_move(judge.inner, &target);
         let permit = judge.permit(target, Some(from_text))?;
         if let Some(path) = uncovering {
             let target = FileTarget {
                 capability: Capability::Read,
-                path: Resolved::from_handle(path),
+                path: ResolvedPath::from_handle(path),
             };
             // A rule denies it, so this is the answer.
             judge.permit(target, Some(from_text))?;
@@ -154,10 +154,10 @@ impl GrantedMove {
 
 /// What a rule says may not be read, and could be read once it is moved: the thing itself, or something
 /// in it.
-fn uncovered_by_move(inner: &Inner, target: &MoveTarget) -> Option<ProjectPath> {
+fn uncovered_by_move(inner: &BrokerCore, target: &MoveTarget) -> Option<ProjectPath> {
     let (from, to) = (target.from.path(), target.to.path());
     let is_denied = |path: &ProjectPath| {
-        let path = Resolved::from_handle(path.clone());
+        let path = ResolvedPath::from_handle(path.clone());
         inner.policy.decide_fs(Capability::Read, &path).verdict == Verdict::Deny
     };
     if is_denied(from) && inner.may_read(to) {

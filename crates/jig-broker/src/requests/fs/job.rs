@@ -5,72 +5,73 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use jig_files::{
-    ContentHash, Edit, EntryKind as FilesEntry, FilesError, Kind, RenameOptions, WriteOptions,
+    ContentHash, DirEntryKind as FilesEntry, FileEdit, FilesError, PlaceKind, RenameOptions,
+    WriteOptions,
 };
-use jig_policy::{Capability, FileTarget, Resolved, Verdict};
+use jig_policy::{Capability, FileTarget, ResolvedPath, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{
-    DoneReply, EntryKind, ErrorKind, ErrorReply, MetadataReply, Method, ReadReply, Reply,
+    DoneReply, EntryKind, ErrorKind, ErrorReply, MetadataReply, Method, ReadReply, VfsReply,
 };
 
 use super::error;
-use super::grant::{Granted, GrantedMove};
-use super::names::Look;
-use super::replies::{self, Listed};
-use super::search::Search;
-use crate::broker::Inner;
+use super::grant::{GrantedMove, GrantedPlace};
+use super::names::PathStat;
+use super::replies::{self, ListedName};
+use super::search::PermittedSearch;
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 use crate::requests::approvals::ApprovalKey;
 use crate::requests::judge::Judge;
 
-type Answer = Result<Reply<'static>, ErrorReply>;
+type FsAnswer = Result<VfsReply<'static>, ErrorReply>;
 
 /// A permitted request on files.
 #[derive(Debug)]
 pub(crate) enum FsJob {
     Read {
-        at: Granted,
-        range: Option<Range>,
+        at: GrantedPlace,
+        range: Option<FileRange>,
         /// Whether the tool would rather have the open file than its content.
         fd: bool,
     },
-    Replace(Replacement),
-    Patch(Change),
+    Replace(FileReplacement),
+    Patch(PermittedPatch),
     Exists {
-        at: Granted,
+        at: GrantedPlace,
     },
     Metadata {
-        at: Granted,
+        at: GrantedPlace,
     },
     List {
-        at: Granted,
+        at: GrantedPlace,
         after: Option<String>,
         limit: Option<u32>,
     },
     MakeDir {
-        at: Granted,
+        at: GrantedPlace,
         /// Whether those above it are made too, and one that exists is fine.
         parents: bool,
     },
     RemoveDir {
-        at: Granted,
+        at: GrantedPlace,
     },
     Delete(Deletion),
-    Rename(Rename),
-    Grep(Search),
+    Rename(FileMove),
+    Grep(PermittedSearch),
 }
 
 /// A part of a file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
+pub(crate) struct FileRange {
     pub(super) offset: u64,
     pub(super) length: Option<u64>,
 }
 
 /// New content, or more of it.
 #[derive(Debug)]
-pub(crate) struct Replacement {
-    pub(super) at: Granted,
+pub(crate) struct FileReplacement {
+    pub(super) at: GrantedPlace,
     pub(super) content: Vec<u8>,
     pub(super) options: WriteOptions,
     /// `fs.write` or `fs.append`.
@@ -81,16 +82,16 @@ pub(crate) struct Replacement {
 
 /// Edits of a file.
 #[derive(Debug)]
-pub(crate) struct Change {
-    pub(super) at: Granted,
-    pub(super) edits: Vec<Edit>,
+pub(crate) struct PermittedPatch {
+    pub(super) at: GrantedPlace,
+    pub(super) edits: Vec<FileEdit>,
     pub(super) options: WriteOptions,
 }
 
 /// A removal.
 #[derive(Debug)]
 pub(crate) struct Deletion {
-    pub(super) at: Granted,
+    pub(super) at: GrantedPlace,
     pub(super) recursive: bool,
     pub(super) if_match: Option<ContentHash>,
     pub(super) once: Vec<ApprovalKey>,
@@ -98,7 +99,7 @@ pub(crate) struct Deletion {
 
 /// A move.
 #[derive(Debug)]
-pub(crate) struct Rename {
+pub(crate) struct FileMove {
     pub(super) moved: GrantedMove,
     pub(super) overwrite: bool,
     /// Whether missing directories above the new name are made.
@@ -138,7 +139,7 @@ impl FsJob {
     /// A descriptor shows the file as it is, also later: where a secret would have to be taken out,
     /// there is none. Whatever is wrong with the file is told by [`run`](Self::run).
     #[cfg(unix)]
-    pub(crate) fn open(&self, inner: &Inner) -> Option<(OwnedFd, u64)> {
+    pub(crate) fn open(&self, inner: &BrokerCore) -> Option<(OwnedFd, u64)> {
         let Self::Read {
             at,
             range: None,
@@ -155,22 +156,25 @@ impl FsJob {
     }
 
     /// What stands at the path of a `fs.metadata`; `None` if it is something else.
-    pub(crate) fn look(&self, inner: &Inner) -> Option<Result<Look, ErrorReply>> {
+    pub(crate) fn look(&self, inner: &BrokerCore) -> Option<Result<PathStat, ErrorReply>> {
         match self {
-            Self::Metadata { at } => Some(Look::at(inner, at)),
+            Self::Metadata { at } => Some(PathStat::at(inner, at)),
             _ => None,
         }
     }
 
     /// The entries of the directory of a `fs.list_dir`; `None` if it is something else.
-    pub(crate) fn entries(&self, inner: &Inner) -> Option<Result<Vec<Listed>, ErrorReply>> {
+    pub(crate) fn entries(
+        &self,
+        inner: &BrokerCore,
+    ) -> Option<Result<Vec<ListedName>, ErrorReply>> {
         match self {
             Self::List { at, .. } => Some(replies::entries(inner, at)),
             _ => None,
         }
     }
 
-    pub(crate) fn run(self, inner: &Arc<Inner>, cancel: &CancelToken) -> Answer {
+    pub(crate) fn run(self, inner: &Arc<BrokerCore>, cancel: &CancelToken) -> FsAnswer {
         match self {
             Self::Read {
                 at, range: None, ..
@@ -182,17 +186,18 @@ impl FsJob {
             } => read_range(inner, &at, range),
             Self::Replace(replacement) => replace(inner, replacement),
             Self::Patch(change) => patch(inner, &change),
-            Self::Exists { at } => Ok(Reply::Exists(at.place().exists())),
+            Self::Exists { at } => Ok(VfsReply::Exists(at.place().exists())),
             Self::Metadata { at } => metadata(&at),
             Self::List { at, after, limit } => replies::list(inner, &at, after.as_deref(), limit),
             Self::MakeDir { at, parents } => {
                 let made = inner.files.make_dir(at.place(), parents);
-                made.map(|()| Reply::DONE).map_err(|error| at.error(&error))
+                made.map(|()| VfsReply::DONE)
+                    .map_err(|error| at.error(&error))
             }
             Self::RemoveDir { at } => {
                 let removed = inner.files.remove_dir(at.place());
                 removed
-                    .map(|()| Reply::DONE)
+                    .map(|()| VfsReply::DONE)
                     .map_err(|error| at.error(&error))
             }
             Self::Delete(deletion) => delete(inner, &deletion, cancel),
@@ -202,17 +207,17 @@ impl FsJob {
     }
 }
 
-impl Granted {
+impl GrantedPlace {
     pub(super) fn error(&self, error: &FilesError) -> ErrorReply {
         error::reply(error, self.text())
     }
 }
 
-fn read(inner: &Inner, at: &Granted) -> Answer {
+fn read(inner: &BrokerCore, at: &GrantedPlace) -> FsAnswer {
     let content = inner.files.read(at.place(), inner.limits.file_bytes);
     let content = content.map_err(|error| at.error(&error))?;
     let etag = ContentHash::of(&content).to_string();
-    Ok(Reply::Read(ReadReply {
+    Ok(VfsReply::Read(ReadReply {
         size: content.len() as u64,
         content: replies::payload(inner, content.into()),
         etag: Some(etag.into()),
@@ -221,7 +226,7 @@ fn read(inner: &Inner, at: &Granted) -> Answer {
 
 /// Reads a part. Where secrets are known, a little more than the part is looked at, so that one
 /// that reaches across its border is not handed out in two halves.
-fn read_range(inner: &Inner, at: &Granted, range: Range) -> Answer {
+fn read_range(inner: &BrokerCore, at: &GrantedPlace, range: FileRange) -> FsAnswer {
     let limit = inner.limits.file_bytes;
     let size = at.place().size();
     let rest = size.saturating_sub(range.offset);
@@ -247,7 +252,7 @@ fn read_range(inner: &Inner, at: &Granted, range: Range) -> Answer {
         Some(scrubber) => scrubber.part(&window, inside),
         None => window.slice(inside).into(),
     };
-    Ok(Reply::Read(ReadReply {
+    Ok(VfsReply::Read(ReadReply {
         content: jig_proto::vfs::Payload::of_bytes(part),
         size,
         etag: None,
@@ -256,7 +261,7 @@ fn read_range(inner: &Inner, at: &Granted, range: Range) -> Answer {
 
 /// Writes or appends. Whether it creates or updates was judged by what stood there; if that has
 /// changed it is judged again, a few times.
-fn replace(inner: &Arc<Inner>, mut job: Replacement) -> Answer {
+fn replace(inner: &Arc<BrokerCore>, mut job: FileReplacement) -> FsAnswer {
     for _ in 0..ATTEMPTS {
         let place = job.at.place();
         let (done, etag) = if job.method == Method::FsWrite {
@@ -268,7 +273,7 @@ fn replace(inner: &Arc<Inner>, mut job: Replacement) -> Answer {
         match done {
             Ok(_) => {
                 let etag = etag.map(|etag| etag.to_string().into());
-                return Ok(Reply::Done(DoneReply { etag }));
+                return Ok(VfsReply::Done(DoneReply { etag }));
             }
             Err(FilesError::Changed { .. }) => {
                 let mut judge = job.at.judge_again(inner, job.method, &job.once);
@@ -287,31 +292,31 @@ fn replace(inner: &Arc<Inner>, mut job: Replacement) -> Answer {
     }))
 }
 
-fn patch(inner: &Inner, change: &Change) -> Answer {
+fn patch(inner: &BrokerCore, change: &PermittedPatch) -> FsAnswer {
     let place = change.at.place();
     let limit = inner.limits.file_bytes;
     let done = inner
         .files
         .patch(place, &change.edits, limit, &change.options);
-    done.map(|()| Reply::DONE)
+    done.map(|()| VfsReply::DONE)
         .map_err(|error| change.at.error(&error))
 }
 
-fn metadata(at: &Granted) -> Answer {
+fn metadata(at: &GrantedPlace) -> FsAnswer {
     let kind = match at.place().kind() {
-        Kind::Missing => return Err(ErrorReply::not_found(at.text())),
-        Kind::File => EntryKind::File,
-        Kind::Directory => EntryKind::Dir,
-        Kind::Link(_) | Kind::Other => EntryKind::Other,
+        PlaceKind::Missing => return Err(ErrorReply::not_found(at.text())),
+        PlaceKind::File => EntryKind::File,
+        PlaceKind::Directory => EntryKind::Dir,
+        PlaceKind::Link(_) | PlaceKind::Other => EntryKind::Other,
     };
-    Ok(Reply::Metadata(MetadataReply {
+    Ok(VfsReply::Metadata(MetadataReply {
         kind,
         size: at.place().size(),
         etag: None,
     }))
 }
 
-fn delete(inner: &Arc<Inner>, deletion: &Deletion, cancel: &CancelToken) -> Answer {
+fn delete(inner: &Arc<BrokerCore>, deletion: &Deletion, cancel: &CancelToken) -> FsAnswer {
     let at = &deletion.at;
     let place = at.place();
     if let Some(wanted) = deletion.if_match {
@@ -322,13 +327,13 @@ fn delete(inner: &Arc<Inner>, deletion: &Deletion, cancel: &CancelToken) -> Answ
         }
     }
     let gone = match place.kind() {
-        Kind::Missing => return Err(ErrorReply::not_found(at.text())),
-        Kind::Directory if !deletion.recursive => {
+        PlaceKind::Missing => return Err(ErrorReply::not_found(at.text())),
+        PlaceKind::Directory if !deletion.recursive => {
             return Err(ErrorReply::is_dir(at.text()).with_hint(jig_proto::hint!(
                 "a directory is deleted with all that is in it if `recursive` is true"
             )));
         }
-        Kind::Directory => {
+        PlaceKind::Directory => {
             let may = |path: &ProjectPath, _: bool| {
                 !cancel.is_cancelled() && may_go(inner, deletion, path)
             };
@@ -337,7 +342,7 @@ fn delete(inner: &Arc<Inner>, deletion: &Deletion, cancel: &CancelToken) -> Answ
         _ => inner.files.delete(place),
     };
     match gone {
-        Ok(()) => Ok(Reply::DONE),
+        Ok(()) => Ok(VfsReply::DONE),
         Err(FilesError::Refused { path }) => Err(refused(inner, at, &path)),
         Err(error) => Err(at.error(&error)),
     }
@@ -345,8 +350,8 @@ fn delete(inner: &Arc<Inner>, deletion: &Deletion, cancel: &CancelToken) -> Answ
 
 /// Whether an entry may go with the directory that it is in. Whoever approved that the directory
 /// goes meant what is in it, as far as no rule denies that.
-fn may_go(inner: &Inner, deletion: &Deletion, path: &ProjectPath) -> bool {
-    let path = Resolved::from_handle(path.clone());
+fn may_go(inner: &BrokerCore, deletion: &Deletion, path: &ProjectPath) -> bool {
+    let path = ResolvedPath::from_handle(path.clone());
     match inner.policy.decide_fs(Capability::Delete, &path).verdict {
         Verdict::Allow => true,
         Verdict::Deny => false,
@@ -358,11 +363,11 @@ fn may_go(inner: &Inner, deletion: &Deletion, path: &ProjectPath) -> bool {
 }
 
 /// Why a directory stays: because of what is in it.
-fn refused(inner: &Arc<Inner>, at: &Granted, path: &ProjectPath) -> ErrorReply {
+fn refused(inner: &Arc<BrokerCore>, at: &GrantedPlace, path: &ProjectPath) -> ErrorReply {
     let mut judge = Judge::new(inner, Method::FsDelete, &[]);
     let target = FileTarget {
         capability: Capability::Delete,
-        path: Resolved::from_handle(path.clone()),
+        path: ResolvedPath::from_handle(path.clone()),
     };
     let mut denied = match judge.permit(target, Some(at.text())) {
         Err(denied) => denied,
@@ -375,14 +380,14 @@ fn refused(inner: &Arc<Inner>, at: &Granted, path: &ProjectPath) -> ErrorReply {
     denied
 }
 
-fn move_place(inner: &Inner, rename: &Rename) -> Answer {
+fn move_place(inner: &BrokerCore, rename: &FileMove) -> FsAnswer {
     let moved = &rename.moved;
     let options = RenameOptions {
         overwrite: rename.overwrite,
         parents: rename.parents,
     };
     match inner.files.rename(moved.from(), moved.to(), &options) {
-        Ok(()) => Ok(Reply::DONE),
+        Ok(()) => Ok(VfsReply::DONE),
         Err(error) => {
             let text = match &error {
                 FilesError::AlreadyExists { .. } | FilesError::NotEmpty { .. } => {

@@ -3,35 +3,35 @@
 
 use std::time::SystemTime;
 
-use jig_files::Kind;
+use jig_files::PlaceKind;
 use jig_policy::Capability;
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
 
-use super::grant::Granted;
-use super::job::{FsJob, Rename};
-use super::{Last, granted, refuse_root};
-use crate::broker::Inner;
+use super::grant::GrantedPlace;
+use super::job::{FileMove, FsJob};
+use super::{FinalLink, granted, refuse_root};
+use crate::broker::BrokerCore;
 use crate::requests::judge::Judge;
-use crate::requests::kinds::Wanted;
-use crate::requests::work::Job;
+use crate::requests::kinds::BrokerRequest;
+use crate::requests::work::PermittedJob;
 
 /// What stands at a path, as [`Work::look`](crate::Work::look) gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Look {
+pub struct PathStat {
     /// The canonical path.
     pub path: ProjectPath,
-    /// What stands there; never [`Kind::Missing`]. A link only if it was not followed.
-    pub kind: Kind,
+    /// What stands there; never [`PlaceKind::Missing`]. A link only if it was not followed.
+    pub kind: PlaceKind,
     /// The size of a file in bytes; 0 for everything else.
     pub size: u64,
     /// When it was last changed, where that is known.
     pub modified: Option<SystemTime>,
 }
 
-impl Look {
-    pub(super) fn at(inner: &Inner, at: &Granted) -> Result<Self, ErrorReply> {
+impl PathStat {
+    pub(super) fn at(inner: &BrokerCore, at: &GrantedPlace) -> Result<Self, ErrorReply> {
         let place = at.place();
         if !place.exists() {
             return Err(ErrorReply::not_found(at.text()));
@@ -39,7 +39,9 @@ impl Look {
         Ok(Self {
             path: place.path().clone(),
             kind: match place.kind() {
-                Kind::Link(target) => Kind::Link(inner.secrets.scrub_text(target.clone())),
+                PlaceKind::Link(target) => {
+                    PlaceKind::Link(inner.secrets.scrub_text(target.clone()))
+                }
                 kind => kind.clone(),
             },
             size: place.size(),
@@ -66,7 +68,7 @@ pub(crate) enum NameAct {
     RemoveDir,
 }
 
-impl Wanted for NameWanted {
+impl BrokerRequest for NameWanted {
     fn method(&self) -> Method {
         match self.act {
             NameAct::Look { .. } => Method::FsMetadata,
@@ -75,13 +77,13 @@ impl Wanted for NameWanted {
         }
     }
 
-    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<Job>, ErrorReply> {
+    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<PermittedJob>, ErrorReply> {
         let method = self.method();
         let (wanted, last) = match self.act {
-            NameAct::Look { follow: true } => (Capability::Read, Last::Follow),
-            NameAct::Look { follow: false } => (Capability::Read, Last::Itself),
-            NameAct::MakeDir => (Capability::Create, Last::Itself),
-            NameAct::RemoveDir => (Capability::Delete, Last::Itself),
+            NameAct::Look { follow: true } => (Capability::Read, FinalLink::Follow),
+            NameAct::Look { follow: false } => (Capability::Read, FinalLink::Itself),
+            NameAct::MakeDir => (Capability::Create, FinalLink::Itself),
+            NameAct::RemoveDir => (Capability::Delete, FinalLink::Itself),
         };
         let Some(at) = granted(judge, &self.path, method, &[wanted], last)? else {
             return Ok(None);
@@ -94,10 +96,10 @@ impl Wanted for NameWanted {
                 FsJob::RemoveDir { at }
             }
         };
-        Ok(Some(Job::Fs(job)))
+        Ok(Some(PermittedJob::Fs(job)))
     }
 
-    fn keep(&self) -> Box<dyn Wanted> {
+    fn keep(&self) -> Box<dyn BrokerRequest> {
         Box::new(self.clone())
     }
 }
@@ -110,15 +112,15 @@ pub(crate) struct MoveWanted {
     pub(crate) to: String,
 }
 
-impl Wanted for MoveWanted {
+impl BrokerRequest for MoveWanted {
     fn method(&self) -> Method {
         Method::FsRename
     }
 
-    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<Job>, ErrorReply> {
+    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<PermittedJob>, ErrorReply> {
         let moved = super::judge_move(judge, &self.from, &self.to)?;
         Ok(moved.map(|moved| {
-            Job::Fs(FsJob::Rename(Rename {
+            PermittedJob::Fs(FsJob::Rename(FileMove {
                 moved,
                 overwrite: true,
                 parents: false,
@@ -126,7 +128,7 @@ impl Wanted for MoveWanted {
         }))
     }
 
-    fn keep(&self) -> Box<dyn Wanted> {
+    fn keep(&self) -> Box<dyn BrokerRequest> {
         Box::new(self.clone())
     }
 }

@@ -1,4 +1,4 @@
-//! [`Open`]: a file that is judged once and then read and written in parts.
+//! [`OpenRequest`]: a file that is judged once and then read and written in parts.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use jig_files::{FilesError, OpenOptions};
 use jig_policy::Capability;
 use jig_proto::vfs::{ErrorReply, Method};
 
-use super::grant::Granted;
+use super::grant::GrantedPlace;
 use super::job::ATTEMPTS;
 use super::open_file::OpenFile;
-use super::{Judgement, changing, unlocated, wire_path};
-use crate::broker::Inner;
+use super::{FsJudgement, changing, unlocated, wire_path};
+use crate::broker::BrokerCore;
 use crate::requests::approvals::ApprovalKey;
 use crate::requests::judge::Judge;
-use crate::requests::kinds::Wanted;
-use crate::requests::work::Job;
+use crate::requests::kinds::BrokerRequest;
+use crate::requests::work::PermittedJob;
 
 /// A file that is to be opened, as [`Broker::judge_open`](crate::Broker::judge_open) takes it.
 ///
@@ -26,7 +26,7 @@ use crate::requests::work::Job;
 /// assert!(open.follow && !open.write);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open<'a> {
+pub struct OpenRequest<'a> {
     /// The path, relative to the workspace.
     pub path: Cow<'a, str>,
     /// Read the file: takes `read`. So does an open for nothing at all.
@@ -45,7 +45,7 @@ pub struct Open<'a> {
     pub most: Option<u64>,
 }
 
-impl<'a> Open<'a> {
+impl<'a> OpenRequest<'a> {
     /// An open for nothing yet, that follows links.
     pub fn new(path: impl Into<Cow<'a, str>>) -> Self {
         Self {
@@ -70,15 +70,15 @@ impl<'a> Open<'a> {
         }
     }
 
-    fn into_owned(self) -> Open<'static> {
-        Open {
+    fn into_owned(self) -> OpenRequest<'static> {
+        OpenRequest {
             path: Cow::Owned(self.path.into_owned()),
             ..self
         }
     }
 
     /// Judges the place that the path leads to now.
-    fn judge_place(&self, judge: &mut Judge<'_>) -> Judgement<Granted> {
+    fn judge_place(&self, judge: &mut Judge<'_>) -> FsJudgement<GrantedPlace> {
         let path = wire_path(self.method(), &self.path)?;
         // What is to be new is new at this very name.
         let new = self.create && self.exclusive;
@@ -106,11 +106,11 @@ impl<'a> Open<'a> {
         if self.read || wanted.is_empty() {
             wanted.push(Capability::Read);
         }
-        Granted::judge(judge, place, &self.path, &wanted)
+        GrantedPlace::judge(judge, place, &self.path, &wanted)
     }
 }
 
-impl Wanted for Open<'_> {
+impl BrokerRequest for OpenRequest<'_> {
     fn method(&self) -> Method {
         match self.write || self.truncate || self.create {
             true => Method::FsWrite,
@@ -118,18 +118,18 @@ impl Wanted for Open<'_> {
         }
     }
 
-    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<Job>, ErrorReply> {
+    fn judge(&self, judge: &mut Judge<'_>) -> Result<Option<PermittedJob>, ErrorReply> {
         let Some(at) = self.judge_place(judge)? else {
             return Ok(None);
         };
-        Ok(Some(Job::Open(OpenJob {
+        Ok(Some(PermittedJob::Open(OpenJob {
             at,
             open: self.clone().into_owned(),
             once: judge.once().to_vec(),
         })))
     }
 
-    fn keep(&self) -> Box<dyn Wanted> {
+    fn keep(&self) -> Box<dyn BrokerRequest> {
         Box::new(self.clone().into_owned())
     }
 }
@@ -137,8 +137,8 @@ impl Wanted for Open<'_> {
 /// A permitted open.
 #[derive(Debug)]
 pub(crate) struct OpenJob {
-    at: Granted,
-    open: Open<'static>,
+    at: GrantedPlace,
+    open: OpenRequest<'static>,
     /// What was approved for this request, should it have to be judged again.
     once: Vec<ApprovalKey>,
 }
@@ -146,7 +146,7 @@ pub(crate) struct OpenJob {
 impl OpenJob {
     /// Opens the file. Whether that creates or changes it was judged by what stood there; if that has
     /// changed it is judged again, a few times.
-    pub(crate) fn run(mut self, inner: &Arc<Inner>) -> Result<OpenFile, ErrorReply> {
+    pub(crate) fn run(mut self, inner: &Arc<BrokerCore>) -> Result<OpenFile, ErrorReply> {
         let options = self.open.options();
         for _ in 0..ATTEMPTS {
             match inner.files.open_file(self.at.place(), &options) {

@@ -8,17 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use jig_files::{FileHandle, FilesError, Kind};
+use jig_files::{FileHandle, FilesError, PlaceKind};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorKind, ErrorReply};
 use jig_proto::visible_line_to;
 
 use super::error;
-use super::grant::{Granted, Permits};
-use super::names::Look;
-use super::open::Open;
-use super::scrubbed_copies::Room;
-use crate::broker::Inner;
+use super::grant::{GrantedPlace, Permits};
+use super::names::PathStat;
+use super::open::OpenRequest;
+use super::scrubbed_copies::CopySpace;
+use crate::broker::BrokerCore;
 use crate::denial::MAX_TARGET;
 use crate::scrub::Scrubber;
 
@@ -34,7 +34,7 @@ use crate::scrub::Scrubber;
 /// the secret has bytes, so that its offsets hold.
 #[derive(Debug)]
 pub struct OpenFile {
-    inner: Arc<Inner>,
+    inner: Arc<BrokerCore>,
     file: FileHandle,
     /// Whether it is read and not written.
     only_read: bool,
@@ -42,23 +42,28 @@ pub struct OpenFile {
     _permits: Permits,
     /// The path as it was asked for.
     text: String,
-    clean: Mutex<Option<Clean>>,
+    clean: Mutex<Option<CleanContent>>,
 }
 
 /// The content of a file without secrets.
 #[derive(Debug)]
-struct Clean {
+struct CleanContent {
     content: Bytes,
     /// The state of the file that it was made from.
-    of: State,
+    of: FileVersion,
     by: Scrubber,
-    _room: Room,
+    _room: CopySpace,
 }
 
-type State = (u64, Option<SystemTime>);
+type FileVersion = (u64, Option<SystemTime>);
 
 impl OpenFile {
-    pub(super) fn new(inner: &Arc<Inner>, file: FileHandle, open: &Open<'_>, at: Granted) -> Self {
+    pub(super) fn new(
+        inner: &Arc<BrokerCore>,
+        file: FileHandle,
+        open: &OpenRequest<'_>,
+        at: GrantedPlace,
+    ) -> Self {
         let (text, permits) = at.into_permits();
         Self {
             inner: Arc::clone(inner),
@@ -117,11 +122,11 @@ impl OpenFile {
     }
 
     /// What is open: its size and when it was last changed, at this moment.
-    pub fn look(&self) -> Result<Look, ErrorReply> {
+    pub fn look(&self) -> Result<PathStat, ErrorReply> {
         let (size, modified) = self.state()?;
-        Ok(Look {
+        Ok(PathStat {
             path: self.path().clone(),
-            kind: Kind::File,
+            kind: PlaceKind::File,
             size,
             modified,
         })
@@ -143,7 +148,7 @@ impl OpenFile {
     }
 
     /// The size as it is read, and the time of the last change.
-    fn state(&self) -> Result<State, ErrorReply> {
+    fn state(&self) -> Result<FileVersion, ErrorReply> {
         let (size, modified) = self.told(self.file.state())?;
         let clean = match self.inner.secrets.scrubber() {
             Some(scrubber) if self.only_read => self.told(self.clean(&scrubber))?,
@@ -201,7 +206,7 @@ impl OpenFile {
             .inner
             .copies
             .room(content.len() as u64)
-            .map(|room| Clean {
+            .map(|room| CleanContent {
                 content: content.clone(),
                 of,
                 by: scrubber.clone(),

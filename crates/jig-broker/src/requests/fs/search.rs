@@ -3,22 +3,22 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use jig_files::{Case, Kind, Matches, Query};
+use jig_files::{Case, GrepQuery, Matches, PlaceKind};
 use jig_policy::{Capability, FileTarget, Permit};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{
-    ErrorKind, ErrorReply, FileMatches, FsGrep, GrepReply, MatchedLine, Method, Reply,
+    ErrorKind, ErrorReply, FileMatches, FsGrep, GrepReply, MatchedLine, Method, VfsReply,
 };
 
-use super::{FsJob, Judgement, error, unlocated, wire_path};
-use crate::broker::Inner;
+use super::{FsJob, FsJudgement, error, unlocated, wire_path};
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 use crate::requests::judge::Judge;
 
 /// A permitted search. Every file in it is judged when the search comes to it.
 #[derive(Debug)]
-pub(crate) struct Search {
-    query: Query,
+pub(crate) struct PermittedSearch {
+    query: GrepQuery,
     /// For the starting points that are permitted as such.
     _permits: Vec<Permit<FileTarget>>,
 }
@@ -27,8 +27,8 @@ pub(crate) struct Search {
 ///
 /// A starting point must be readable, or hold something that is; a search of everything needs no
 /// permit of its own, since it finds what the tool may read.
-pub(super) fn judge_grep(judge: &mut Judge<'_>, grep: &FsGrep<'_>) -> Judgement<FsJob> {
-    let mut query = Query::new(grep.pattern.as_ref());
+pub(super) fn judge_grep(judge: &mut Judge<'_>, grep: &FsGrep<'_>) -> FsJudgement<FsJob> {
+    let mut query = GrepQuery::new(grep.pattern.as_ref());
     query.literal = grep.literal;
     if grep.ignore_case {
         query.case = Case::Insensitive;
@@ -48,7 +48,7 @@ pub(super) fn judge_grep(judge: &mut Judge<'_>, grep: &FsGrep<'_>) -> Judgement<
         };
         judge.expect_beneath(place.path(), text)?;
         let is_way =
-            *place.kind() == Kind::Directory && judge.inner.leads_to_readable(place.path());
+            *place.kind() == PlaceKind::Directory && judge.inner.leads_to_readable(place.path());
         if !is_way {
             let target = FileTarget {
                 capability: Capability::Read,
@@ -68,18 +68,18 @@ pub(super) fn judge_grep(judge: &mut Judge<'_>, grep: &FsGrep<'_>) -> Judgement<
     let shown: Vec<&str> = grep.paths.iter().flatten().map(AsRef::as_ref).collect();
     let shown = if shown.is_empty() { vec!["."] } else { shown };
     judge.note(shown.join(" "), "each file is judged when it is searched");
-    Ok((!judge.must_ask()).then_some(FsJob::Grep(Search {
+    Ok((!judge.must_ask()).then_some(FsJob::Grep(PermittedSearch {
         query,
         _permits: permits,
     })))
 }
 
-impl Search {
+impl PermittedSearch {
     pub(super) fn run(
         self,
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         cancel: &CancelToken,
-    ) -> Result<Reply<'static>, ErrorReply> {
+    ) -> Result<VfsReply<'static>, ErrorReply> {
         let may = |path: &ProjectPath, directory: bool| {
             !cancel.is_cancelled()
                 && (inner.may_read(path) || (directory && inner.leads_to_readable(path)))
@@ -89,7 +89,7 @@ impl Search {
             return Err(ErrorReply::cancelled());
         }
         match found {
-            Ok(matches) => Ok(Reply::Grep(reply(inner, matches))),
+            Ok(matches) => Ok(VfsReply::Grep(reply(inner, matches))),
             Err(error) => Err(match error::reply(&error, ".") {
                 failed if failed.kind() == ErrorKind::Internal => {
                     ErrorReply::internal("the workspace could not be searched")
@@ -100,7 +100,7 @@ impl Search {
     }
 }
 
-impl Inner {
+impl BrokerCore {
     /// Whether a rule opens something below a directory, so that the way there may be walked.
     fn leads_to_readable(&self, directory: &ProjectPath) -> bool {
         self.policy.fs_rules().iter().any(|rule| {
@@ -109,7 +109,7 @@ impl Inner {
     }
 }
 
-fn reply(inner: &Inner, matches: Matches) -> GrepReply<'static> {
+fn reply(inner: &BrokerCore, matches: Matches) -> GrepReply<'static> {
     let scrubber = inner.secrets.scrubber();
     let scrub = |text: String| match &scrubber {
         Some(scrubber) => Cow::Owned(scrubber.text(text)),

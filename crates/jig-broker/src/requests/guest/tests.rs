@@ -1,7 +1,10 @@
 use std::sync::{Arc, Mutex};
 
 use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, EnvRule, Guards, NetRule, Origin, Policy, Workspace};
+use jig_policy::{
+    DeclaredAccess, DeclaredEnvRule, DeclaredNetRule, DefaultAccess, Guards, Policy, RuleOrigin,
+    Workspace,
+};
 
 use crate::{AuditDecision, AuditEntry, AuditSink, Broker, BrokerParts};
 
@@ -15,7 +18,7 @@ impl AuditSink for Kept {
     }
 }
 
-fn broker(access: &Access, variables: &[(&str, &str)]) -> (Broker, Arc<Kept>) {
+fn broker(access: &DeclaredAccess, variables: &[(&str, &str)]) -> (Broker, Arc<Kept>) {
     let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
     let guards = Guards::default();
@@ -31,10 +34,10 @@ fn broker(access: &Access, variables: &[(&str, &str)]) -> (Broker, Arc<Kept>) {
 
 #[test]
 fn w022_a_guest_has_the_variables_that_rules_let_it_read() {
-    let check = |rules: &[EnvRule], expected: &[(&str, &str)]| {
-        let access = Access {
+    let check = |rules: &[DeclaredEnvRule], expected: &[(&str, &str)]| {
+        let access = DeclaredAccess {
             env: rules.to_vec(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let host = [
             ("ZED", "3"),
@@ -51,11 +54,11 @@ fn w022_a_guest_has_the_variables_that_rules_let_it_read() {
             .collect();
         assert_eq!(found, expected, "{rules:?}");
     };
-    let rule = |name: &str, read| EnvRule {
+    let rule = |name: &str, read| DeclaredEnvRule {
         name: name.to_owned(),
         read,
         header: false,
-        origin: Origin::line("jig.toml", 3),
+        origin: RuleOrigin::line("jig.toml", 3),
     };
     check(&[], &[]);
     check(&[rule("ZED", true)], &[("ZED", "3")]);
@@ -70,15 +73,15 @@ fn w022_a_guest_has_the_variables_that_rules_let_it_read() {
 
 #[test]
 fn x40_what_a_guest_was_given_is_not_for_transcripts() {
-    let rule = |name: &str| EnvRule {
+    let rule = |name: &str| DeclaredEnvRule {
         name: name.to_owned(),
         read: true,
         header: false,
-        origin: Origin::line("jig.toml", 3),
+        origin: RuleOrigin::line("jig.toml", 3),
     };
-    let access = Access {
+    let access = DeclaredAccess {
         env: vec![rule("TOKEN"), rule("HOME")],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let host = [
         ("TOKEN", "hunter22"),
@@ -95,16 +98,16 @@ fn x40_what_a_guest_was_given_is_not_for_transcripts() {
 
 #[test]
 fn w022_a_refused_socket_is_logged_and_teaches() {
-    let access = Access {
-        net: vec![NetRule {
+    let access = DeclaredAccess {
+        net: vec![DeclaredNetRule {
             host: "example.com".to_owned(),
             scheme: None,
             port: None,
             path_prefix: None,
             allow: true,
-            origin: Origin::line("jig.toml", 3),
+            origin: RuleOrigin::line("jig.toml", 3),
         }],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let (broker, audit) = broker(&access, &[]);
     broker.refuse_socket("resolve", "example.com\u{1b}[2J");

@@ -14,23 +14,23 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver as AgentResolver
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use url::Url;
 
-use super::{Filled, Hop};
-use crate::broker::Inner;
+use super::{FilledHeader, HttpHop};
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
-use crate::network::address::{self, Route};
+use crate::network::address::{self, AddressLookup};
 use crate::network::http_settings::{HttpSettings, agent_config};
-use crate::network::waiting::{Stopped, waiting};
+use crate::network::waiting::{ExchangeStop, waiting};
 
 /// What a server answered.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub(super) status: u16,
     pub(super) location: Option<Vec<u8>>,
     pub(super) body: Vec<u8>,
     encoded: bool,
 }
 
-impl Answer {
+impl HttpAnswer {
     /// Whether the body is compressed.
     pub(super) fn is_encoded(&self) -> bool {
         self.encoded
@@ -41,16 +41,16 @@ impl Answer {
 ///
 /// It takes the hop with its permit, and no other way leads to a socket.
 pub(super) fn run(
-    inner: &Arc<Inner>,
-    hop: &Hop,
+    inner: &Arc<BrokerCore>,
+    hop: &HttpHop,
     deadline: Instant,
     cancel: &CancelToken,
-) -> Result<Answer, ErrorReply> {
+) -> Result<HttpAnswer, ErrorReply> {
     let url = hop.url.clone();
     let host = hop.target.target().host().to_owned();
     let found = match address::route(&url) {
-        Route::Known(addresses) => addresses,
-        Route::Ask(name) => {
+        AddressLookup::Known(addresses) => addresses,
+        AddressLookup::Ask(name) => {
             let resolver = Arc::clone(&inner.http.resolver);
             let found = waiting(deadline, cancel, move || resolver.resolve(&name))
                 .map_err(|stopped| stopped.reply(&host))?;
@@ -87,11 +87,11 @@ pub(super) fn run(
         .map_err(|failure| failure.reply(&host, limit))
 }
 
-fn request(hop: &Hop) -> Result<Request<Vec<u8>>, ErrorReply> {
+fn request(hop: &HttpHop) -> Result<Request<Vec<u8>>, ErrorReply> {
     let invalid = || ErrorReply::new(ErrorKind::InvalidParams, "the URL cannot be requested");
     let uri: Uri = hop.url.as_str().parse().map_err(|_| invalid())?;
     let mut request = Request::builder().method(hop.verb.clone()).uri(uri);
-    for Filled { name, value, .. } in &hop.headers {
+    for FilledHeader { name, value, .. } in &hop.headers {
         request = request.header(name, value);
     }
     request.body(hop.body.clone()).map_err(|_| invalid())
@@ -109,15 +109,15 @@ fn agent(
     Agent::with_parts(
         agent_config(settings, url, left, None),
         DefaultConnector::default(),
-        Judged(addresses),
+        JudgedAddresses(addresses),
     )
 }
 
 /// Gives the addresses that were judged, whatever is asked for.
 #[derive(Debug)]
-struct Judged(Vec<SocketAddr>);
+struct JudgedAddresses(Vec<SocketAddr>);
 
-impl AgentResolver for Judged {
+impl AgentResolver for JudgedAddresses {
     fn resolve(
         &self,
         _: &Uri,
@@ -134,23 +134,23 @@ impl AgentResolver for Judged {
 
 /// Why there is no answer.
 #[derive(Debug)]
-enum Failure {
+enum HttpFailure {
     Http(ureq::Error),
     Body(io::Error),
     TooLarge,
 }
 
-fn send(agent: &Agent, request: Request<Vec<u8>>, limit: u64) -> Result<Answer, Failure> {
+fn send(agent: &Agent, request: Request<Vec<u8>>, limit: u64) -> Result<HttpAnswer, HttpFailure> {
     let bodiless = request.method() == Verb::GET;
     let response = if bodiless {
         agent.run(request.map(|_| ()))
     } else {
         agent.run(request)
     };
-    read(response.map_err(Failure::Http)?, limit)
+    read(response.map_err(HttpFailure::Http)?, limit)
 }
 
-fn read(response: Response<ureq::Body>, limit: u64) -> Result<Answer, Failure> {
+fn read(response: Response<ureq::Body>, limit: u64) -> Result<HttpAnswer, HttpFailure> {
     let (head, body) = response.into_parts();
     let location = head.headers.get(LOCATION);
     let encoded = head
@@ -160,11 +160,11 @@ fn read(response: Response<ureq::Body>, limit: u64) -> Result<Answer, Failure> {
         .any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"));
     let mut bytes = Vec::new();
     let mut reader = body.into_reader().take(limit.saturating_add(1));
-    reader.read_to_end(&mut bytes).map_err(Failure::Body)?;
+    reader.read_to_end(&mut bytes).map_err(HttpFailure::Body)?;
     if bytes.len() as u64 > limit {
-        return Err(Failure::TooLarge);
+        return Err(HttpFailure::TooLarge);
     }
-    Ok(Answer {
+    Ok(HttpAnswer {
         status: head.status.as_u16(),
         location: location.map(|location| location.as_bytes().to_vec()),
         body: bytes,
@@ -172,7 +172,7 @@ fn read(response: Response<ureq::Body>, limit: u64) -> Result<Answer, Failure> {
     })
 }
 
-impl Failure {
+impl HttpFailure {
     /// The answer to the tool. Of what the system said only the sort is told.
     fn reply(self, host: &str, limit: u64) -> ErrorReply {
         let error = match self {
@@ -221,7 +221,7 @@ fn unresolved(host: &str) -> ErrorReply {
     ErrorReply::new(ErrorKind::NotFound, message).with_retryable(true)
 }
 
-impl Stopped {
+impl ExchangeStop {
     fn reply(&self, host: &str) -> ErrorReply {
         match self {
             Self::Cancelled => ErrorReply::cancelled(),

@@ -7,27 +7,27 @@ use crate::host_env::HostEnv;
 
 /// A header as the tool wrote it, taken apart.
 #[derive(Debug)]
-pub(super) struct Template {
+pub(super) struct HeaderTemplate {
     name: HeaderName,
-    parts: Vec<Part>,
+    parts: Vec<HeaderPart>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum HeaderPart {
     Text(String),
     Variable(String),
 }
 
 /// A header as it is sent.
 #[derive(Clone)]
-pub(super) struct Filled {
+pub(super) struct FilledHeader {
     pub(super) name: HeaderName,
     pub(super) value: HeaderValue,
     secrets: Vec<String>,
 }
 
 /// Reads the headers of a request.
-pub(super) fn read(headers: &[Header<'_>]) -> Result<Vec<Template>, String> {
+pub(super) fn read(headers: &[Header<'_>]) -> Result<Vec<HeaderTemplate>, String> {
     if headers.len() > MAX_HEADERS {
         return Err(format!("there are more than {MAX_HEADERS} headers"));
     }
@@ -38,10 +38,10 @@ pub(super) fn read(headers: &[Header<'_>]) -> Result<Vec<Template>, String> {
     if size > MAX_BYTES {
         return Err(format!("the headers have more than {MAX_BYTES} bytes"));
     }
-    headers.iter().map(Template::read).collect()
+    headers.iter().map(HeaderTemplate::read).collect()
 }
 
-impl Template {
+impl HeaderTemplate {
     fn read(header: &Header<'_>) -> Result<Self, String> {
         let shown = jig_proto::visible_line(&header.name);
         let name = HeaderName::from_bytes(header.name.as_bytes())
@@ -64,19 +64,19 @@ impl Template {
     /// The variables that it names, in order.
     pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Variable(name) => Some(name.as_str()),
-            Part::Text(_) => None,
+            HeaderPart::Variable(name) => Some(name.as_str()),
+            HeaderPart::Text(_) => None,
         })
     }
 
     /// Puts the values in. The caller has made sure that each may be used.
-    pub(super) fn fill(&self, env: &HostEnv) -> Result<Filled, ErrorReply> {
+    pub(super) fn fill(&self, env: &HostEnv) -> Result<FilledHeader, ErrorReply> {
         let mut text = String::new();
         let mut secrets = Vec::new();
         for part in &self.parts {
             match part {
-                Part::Text(more) => text.push_str(more),
-                Part::Variable(name) => {
+                HeaderPart::Text(more) => text.push_str(more),
+                HeaderPart::Variable(name) => {
                     let Some(value) = env.get(name) else {
                         return Err(ErrorReply::new(
                             ErrorKind::NotFound,
@@ -99,7 +99,7 @@ impl Template {
             ErrorReply::new(ErrorKind::InvalidParams, message)
         })?;
         value.set_sensitive(!secrets.is_empty());
-        Ok(Filled {
+        Ok(FilledHeader {
             name: self.name.clone(),
             value,
             secrets,
@@ -107,7 +107,7 @@ impl Template {
     }
 }
 
-impl Filled {
+impl FilledHeader {
     /// The values that were put in.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
         self.secrets.iter().map(String::as_str)
@@ -119,14 +119,14 @@ impl Filled {
     }
 }
 
-impl std::fmt::Debug for Filled {
+impl std::fmt::Debug for FilledHeader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Filled({})", self.name)
     }
 }
 
 /// Splits a value at `${NAME}`. A `$` without a brace is just that.
-fn parts(value: &str) -> Result<Vec<Part>, &'static str> {
+fn parts(value: &str) -> Result<Vec<HeaderPart>, &'static str> {
     let mut parts = Vec::new();
     let mut rest = value;
     while let Some(start) = rest.find("${") {
@@ -139,13 +139,13 @@ fn parts(value: &str) -> Result<Vec<Part>, &'static str> {
             return Err("has something other than the name of a variable in `${…}`");
         }
         if !text.is_empty() {
-            parts.push(Part::Text(text.to_owned()));
+            parts.push(HeaderPart::Text(text.to_owned()));
         }
-        parts.push(Part::Variable(name.to_owned()));
+        parts.push(HeaderPart::Variable(name.to_owned()));
         rest = &after[end + 1..];
     }
     if !rest.is_empty() {
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(HeaderPart::Text(rest.to_owned()));
     }
     Ok(parts)
 }

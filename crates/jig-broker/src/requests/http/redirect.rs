@@ -5,12 +5,12 @@ use jig_proto::vfs::{ErrorKind, ErrorReply};
 use ureq::http::Method as Verb;
 use url::Url;
 
-use super::exchange::Answer;
-use super::{Hop, check_url, read_url};
+use super::exchange::HttpAnswer;
+use super::{HttpHop, check_url, read_url};
 
 /// How a request changes on its way to the next URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Redirected {
+pub(super) struct RedirectedRequest {
     /// It becomes a `GET` without a body.
     becomes_get: bool,
     /// It goes to another scheme, host or port.
@@ -18,7 +18,10 @@ pub(super) struct Redirected {
 }
 
 /// The next URL and how the request changes; `None` if the answer is the last one.
-pub(super) fn next(hop: &Hop, answer: &Answer) -> Option<Result<(Url, Redirected), ErrorReply>> {
+pub(super) fn next(
+    hop: &HttpHop,
+    answer: &HttpAnswer,
+) -> Option<Result<(Url, RedirectedRequest), ErrorReply>> {
     let becomes_get = match answer.status {
         303 => true,
         301 | 302 => hop.verb == Verb::POST,
@@ -27,7 +30,7 @@ pub(super) fn next(hop: &Hop, answer: &Answer) -> Option<Result<(Url, Redirected
     };
     let location = answer.location.as_deref()?;
     Some(follow(&hop.url, location).map(|url| {
-        let redirected = Redirected {
+        let redirected = RedirectedRequest {
             becomes_get,
             leaves: url.origin() != hop.url.origin(),
         };
@@ -46,16 +49,16 @@ fn follow(from: &Url, location: &[u8]) -> Result<Url, ErrorReply> {
     read_url(url.as_str()).map_err(|_| failed())
 }
 
-impl Redirected {
+impl RedirectedRequest {
     /// The next request. What is meant for one host alone does not go to another, and does not come
     /// back either when that one leads back to the first.
-    pub(super) fn into_hop(self, hop: Hop, target: Permit<NetTarget>, url: Url) -> Hop {
+    pub(super) fn into_hop(self, hop: HttpHop, target: Permit<NetTarget>, url: Url) -> HttpHop {
         let keeps_body = !self.becomes_get;
         let headers = hop.headers.into_iter().filter(|header| {
             let about_body = header.name.as_str().starts_with("content-");
             (keeps_body || !about_body) && !(self.leaves && header.is_private())
         });
-        Hop {
+        HttpHop {
             target,
             url,
             verb: if keeps_body { hop.verb } else { Verb::GET },

@@ -9,17 +9,17 @@ use jig_proto::vfs::ErrorReply;
 use jig_proto::visible_line_to;
 use jig_sandbox::Stdio;
 
-use super::end_report::Ended;
+use super::end_report::ProgramEndReport;
 use super::run::{ProcessJob, not_started, unenforced};
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::denial::MAX_TARGET;
 use crate::programs::confine::{Confined, Intruder};
 use crate::programs::running::RunningProgram;
-use crate::requests::work::Record;
+use crate::requests::work::AuditRecord;
 
 /// What a program is started with besides its command line.
 #[derive(Debug)]
-pub(crate) struct Given {
+pub(crate) struct ProgramStartSettings {
     /// Standard input, output and error.
     pub(crate) streams: [OwnedFd; 3],
     /// Where somebody wants it to start. Outside of the workspace there is no such place for it.
@@ -28,13 +28,13 @@ pub(crate) struct Given {
 
 /// A program that was started.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct StartedProgram {
     pub(crate) program: RunningProgram,
-    inner: Arc<Inner>,
-    record: Record,
+    inner: Arc<BrokerCore>,
+    record: AuditRecord,
 }
 
-impl Started {
+impl StartedProgram {
     /// Looks at what the program left behind, and writes the audit line: what the caller should know, and
     /// what was moved away.
     pub(crate) fn finish(self, outcome: &str, failed: bool) -> (Vec<String>, Vec<Intruder>) {
@@ -43,7 +43,7 @@ impl Started {
             inner,
             mut record,
         } = self;
-        let mut ended = Ended::of(program, &inner, failed, &mut record);
+        let mut ended = ProgramEndReport::of(program, &inner, failed, &mut record);
         record.finish(outcome);
         let intruders = std::mem::take(&mut ended.intruders);
         (ended.words(), intruders)
@@ -54,11 +54,11 @@ impl ProcessJob {
     /// Starts the program in the workspace at `root`.
     pub(crate) fn start(
         self,
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         root: &Utf8Path,
-        given: Given,
-        mut record: Record,
-    ) -> Result<Started, ErrorReply> {
+        given: ProgramStartSettings,
+        mut record: AuditRecord,
+    ) -> Result<StartedProgram, ErrorReply> {
         let shown = visible_line_to(&self.program().to_string(), MAX_TARGET);
         let started = self
             .program_start(inner, root, &shown)
@@ -76,7 +76,7 @@ impl ProcessJob {
         match started {
             Ok(program) => {
                 record.note(unenforced(&program));
-                Ok(Started {
+                Ok(StartedProgram {
                     program,
                     inner: Arc::clone(inner),
                     record,

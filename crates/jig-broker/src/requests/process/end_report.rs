@@ -1,18 +1,18 @@
-//! [`Ended`]: what is to be said of a program that a tool has run.
+//! [`ProgramEndReport`]: what is to be said of a program that a tool has run.
 
 use std::fmt;
 
 use jig_proto::Denial;
 
 use super::run::told;
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::programs::confine::Intruder;
 use crate::programs::running::{ProgramEnding, RunningProgram};
-use crate::requests::work::Record;
+use crate::requests::work::AuditRecord;
 
 /// What is to be said of a program that has ended.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
+pub(super) struct ProgramEndReport {
     /// Sentences for whoever started it.
     pub(super) notes: Vec<String>,
     /// Its refusals, if it failed.
@@ -21,14 +21,14 @@ pub(super) struct Ended {
     pub(super) intruders: Vec<Intruder>,
 }
 
-impl Ended {
+impl ProgramEndReport {
     /// Ends the program with all that it started. Whether it failed is for whoever watched it to say; limits that
     /// ended it are told in any case.
     pub(super) fn of(
         program: RunningProgram,
-        inner: &Inner,
+        inner: &BrokerCore,
         failed: bool,
-        record: &mut Record,
+        record: &mut AuditRecord,
     ) -> Self {
         let limits = *program.limits();
         let end = program.finish(match failed {
@@ -55,15 +55,18 @@ impl Ended {
 
     /// All that is to be said, each in words of its own.
     pub(super) fn words(self) -> Vec<String> {
-        let denials = self.denials.iter().map(|denial| Words(denial).to_string());
+        let denials = self
+            .denials
+            .iter()
+            .map(|denial| DenialLines(denial).to_string());
         denials.chain(self.notes).collect()
     }
 }
 
 /// A denial as a line or more, after `jig: `.
-struct Words<'a>(&'a Denial);
+struct DenialLines<'a>(&'a Denial);
 
-impl fmt::Display for Words<'_> {
+impl fmt::Display for DenialLines<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "denied: {}", self.0)
     }

@@ -4,7 +4,7 @@ use crate::scrub::{ScrubStream, Secrets};
 
 /// One output of a program.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct ProgramOutput {
     /// `None` once it has come to its end.
     scrub: Option<ScrubStream>,
     kept: Vec<u8>,
@@ -15,7 +15,7 @@ pub(super) struct Output {
     dropped: u64,
 }
 
-impl Output {
+impl ProgramOutput {
     pub(super) fn new(secrets: &Secrets, limit: usize) -> Self {
         Self {
             scrub: Some(secrets.stream()),
@@ -78,7 +78,7 @@ impl Output {
 
 #[cfg(test)]
 mod tests {
-    use super::Output;
+    use super::ProgramOutput;
     use crate::scrub::Secrets;
 
     fn check(limit: usize, pieces: &[&str], expected: &str, truncated: bool) {
@@ -88,7 +88,7 @@ mod tests {
             if secrets.scrubber().is_none() && pieces.concat().contains("hunter") {
                 continue;
             }
-            let mut output = Output::new(&secrets, limit);
+            let mut output = ProgramOutput::new(&secrets, limit);
             pieces
                 .iter()
                 .for_each(|piece| output.push(piece.as_bytes()));

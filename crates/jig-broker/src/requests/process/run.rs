@@ -5,26 +5,28 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use camino::Utf8Path;
-use jig_policy::{CommandTarget, Permit, Program, Resolved};
-use jig_proto::vfs::{ErrorKind, ErrorReply, Method, ProcessReply, Reply};
+use jig_policy::{CommandProgram, CommandTarget, Permit, ResolvedPath};
+use jig_proto::vfs::{ErrorKind, ErrorReply, Method, ProcessReply, VfsReply};
 use jig_proto::visible_line_to;
 use jig_sandbox::{
     BorrowedDescriptor, Exit, Interest, Program as Executable, SpawnError, SpawnRequest, Waker,
     poll, set_nonblocking,
 };
 
-use super::end_report::Ended;
-use super::output::Output;
+use super::end_report::ProgramEndReport;
+use super::output::ProgramOutput;
 use super::{plain_environment, relocate};
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 use crate::denial::MAX_TARGET;
-use crate::programs::confine::{Commanded, ConfineError, Confined, Discover, Intruder, Reach};
-use crate::programs::running::{ProgramError, ProgramStart, RunningProgram};
+use crate::programs::confine::{
+    CommandedProgram, ConfineError, Confined, Discover, Intruder, ProgramReach,
+};
+use crate::programs::running::{ProgramStart, ProgramStartError, RunningProgram};
 use crate::requests::approvals::ApprovalKey;
 use crate::requests::fs;
 use crate::requests::judge::Judge;
-use crate::requests::work::Record;
+use crate::requests::work::AuditRecord;
 
 /// A permitted run of a program.
 #[derive(Debug)]
@@ -36,16 +38,16 @@ pub(crate) struct ProcessJob {
     pub(super) forwarded: Vec<(String, String)>,
     pub(super) once: Vec<ApprovalKey>,
     /// The directory in which it starts, if not in that of the workspace.
-    pub(super) cwd: Option<Resolved>,
+    pub(super) cwd: Option<ResolvedPath>,
 }
 
 impl ProcessJob {
     pub(crate) fn run(
         self,
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         cancel: &CancelToken,
-        record: &mut Record,
-    ) -> Result<Reply<'static>, ErrorReply> {
+        record: &mut AuditRecord,
+    ) -> Result<VfsReply<'static>, ErrorReply> {
         let view = inner.files.materialize();
         let view = view.map_err(|error| fs::error_reply(&error, "."))?;
         let shown = visible_line_to(&self.permit.target().program.to_string(), MAX_TARGET);
@@ -57,7 +59,7 @@ impl ProcessJob {
         let result = watch(inner, &mut program, cancel, &shown);
         let failed = !matches!(&result, Ok(ProcessReply { exit_code: 0, .. }));
         let failed = failed && !cancel.is_cancelled();
-        let mut ended = Ended::of(program, inner, failed, record);
+        let mut ended = ProgramEndReport::of(program, inner, failed, record);
         // A copy brings its changes back, also those of a program that was ended.
         let report = view.close();
         if !report.is_complete() {
@@ -69,7 +71,7 @@ impl ProcessJob {
                 for note in ended.words() {
                     reply.stderr.to_mut().push_str(&format!("\njig: {note}"));
                 }
-                Ok(Reply::Process(reply))
+                Ok(VfsReply::Process(reply))
             }
             Err(mut error) => {
                 let hints = ended
@@ -91,28 +93,28 @@ impl ProcessJob {
 
     /// The program that may be run.
     #[cfg(unix)]
-    pub(super) fn program(&self) -> &Program {
+    pub(super) fn program(&self) -> &CommandProgram {
         &self.permit.target().program
     }
 
     /// What to start in the workspace at `root`.
     pub(super) fn program_start(
         self,
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         root: &Utf8Path,
         shown: &str,
     ) -> Result<ProgramStart, ErrorReply> {
         let CommandTarget { program, args } = self.permit.into_target();
         let program = match program {
-            Program::Name(name) => name,
-            Program::File(file) => {
+            CommandProgram::Name(name) => name,
+            CommandProgram::File(file) => {
                 // Between judging and now the path may have become a link to somewhere else.
                 let shown = file.path().to_string();
                 let now =
                     relocate(inner, &file).map_err(|error| fs::error_reply(&error, &shown))?;
                 if now.path() != file.path() {
                     let target = CommandTarget {
-                        program: Program::File(now.clone()),
+                        program: CommandProgram::File(now.clone()),
                         args: args.clone(),
                     };
                     let mut judge = Judge::new(inner, self.method, &self.once);
@@ -129,12 +131,12 @@ impl ProcessJob {
         })?;
         let mut start = match &inner.process.confine {
             Some(_) => {
-                let command = Commanded {
+                let command = CommandedProgram {
                     program: program.into(),
                     discover: Discover::OfProgram,
-                    ..Commanded::default()
+                    ..CommandedProgram::default()
                 };
-                let confined = inner.confine(&command, root, Reach::Workspace);
+                let confined = inner.confine(&command, root, ProgramReach::Workspace);
                 let confined = confined.map_err(|error| not_confined(&error, shown))?;
                 ProgramStart::confined(confined, root)
             }
@@ -177,7 +179,7 @@ pub(super) fn unenforced(program: &RunningProgram) -> Option<String> {
 
 /// Notes what was moved away in the log, and gives what a tool is told about it: not where the host keeps it.
 /// A program can make any number of such files, so only the first few are named.
-pub(super) fn told(intruders: &[Intruder], record: &mut Record) -> Vec<String> {
+pub(super) fn told(intruders: &[Intruder], record: &mut AuditRecord) -> Vec<String> {
     let mut told = Vec::new();
     for intruder in intruders.iter().take(MOST_INTRUDERS) {
         record.note(Some(intruder.to_string()));
@@ -221,7 +223,7 @@ fn not_confined(error: &ConfineError, shown: &str) -> ErrorReply {
 /// Reads what the program prints until it ends, its time is over, it prints too much or the request
 /// is given up.
 fn watch(
-    inner: &Inner,
+    inner: &BrokerCore,
     program: &mut RunningProgram,
     cancel: &CancelToken,
     shown: &str,
@@ -231,7 +233,7 @@ fn watch(
     let wake = waker.clone();
     let _hook = cancel.on_cancel(move || wake.wake());
     let deadline = Instant::now() + inner.limits.process_time;
-    let new_output = || Output::new(&inner.secrets, inner.limits.process_output_bytes);
+    let new_output = || ProgramOutput::new(&inner.secrets, inner.limits.process_output_bytes);
     let mut streams = [
         (program.streams.stdout.take(), new_output()),
         (program.streams.stderr.take(), new_output()),
@@ -307,7 +309,12 @@ fn descriptor(pipe: &PipeReader) -> BorrowedDescriptor<'_> {
 }
 
 /// Reads what is there, at most about `most` bytes. A pipe that has come to its end is dropped.
-fn drain(pipe: &mut Option<PipeReader>, output: &mut Output, buffer: &mut [u8], most: usize) {
+fn drain(
+    pipe: &mut Option<PipeReader>,
+    output: &mut ProgramOutput,
+    buffer: &mut [u8],
+    most: usize,
+) {
     let mut taken = 0;
     while let Some(reader) = pipe
         && taken < most
@@ -326,8 +333,8 @@ fn drain(pipe: &mut Option<PipeReader>, output: &mut Output, buffer: &mut [u8], 
 }
 
 /// Why a program did not start, without the search path and the directories of the host.
-pub(super) fn not_started(error: &ProgramError, shown: &str, root: &Utf8Path) -> ErrorReply {
-    let ProgramError::Spawn(error) = error else {
+pub(super) fn not_started(error: &ProgramStartError, shown: &str, root: &Utf8Path) -> ErrorReply {
+    let ProgramStartError::Spawn(error) = error else {
         return ErrorReply::internal("the network of a program could not be served");
     };
     if let SpawnError::Confinement { reason, .. } = error {

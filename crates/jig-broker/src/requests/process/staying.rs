@@ -12,33 +12,33 @@ use std::io;
 use std::sync::Arc;
 
 use jig_proto::vfs::{
-    ErrorReply, Method, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite, Reply,
-    Started, TerminalSize,
+    ErrorReply, Method, ProcessRead, ProcessRun, ProcessStart, ProcessStop, ProcessWrite,
+    StartedProcess, TerminalSize, VfsReply,
 };
 use jig_proto::{Fetch, Hint, hint};
 use jig_pty::{Console, Input, Log, Pty, Screen, Size, Transcript};
 use jig_sandbox::{SpawnRequest, Stdio};
 
-use self::process::{Look, Process};
+use self::process::{StayLook, StayingProgram};
 pub(crate) use self::processes::Processes;
 use self::thread::Pump;
 use super::judge_run;
 use super::run::{ProcessJob, not_started, unenforced};
-use crate::broker::Inner;
+use crate::broker::BrokerCore;
 use crate::cancel::CancelToken;
 use crate::denial::MAX_TARGET;
 use crate::requests::fs;
 use crate::requests::judge::Judge;
-use crate::requests::work::Record;
+use crate::requests::work::AuditRecord;
 use jig_proto::visible_line_to;
 
 /// What is to be done about a program that stays.
 #[derive(Debug)]
 pub(crate) enum StayJob {
     Start(Box<StartJob>),
-    Read(Arc<Process>, ProcessRead),
-    Write(Arc<Process>, Vec<Input>),
-    Stop(Arc<Process>),
+    Read(Arc<StayingProgram>, ProcessRead),
+    Write(Arc<StayingProgram>, Vec<Input>),
+    Stop(Arc<StayingProgram>),
 }
 
 /// A permitted start.
@@ -66,13 +66,13 @@ pub(crate) fn judge_start(
 }
 
 /// Looks the program of a `process.read` up.
-pub(crate) fn judge_read(inner: &Inner, read: &ProcessRead) -> Result<StayJob, ErrorReply> {
+pub(crate) fn judge_read(inner: &BrokerCore, read: &ProcessRead) -> Result<StayJob, ErrorReply> {
     let process = inner.processes.find(read.process)?;
     Ok(StayJob::Read(process, read.clone()))
 }
 
 /// Looks the program of a `process.write` up, and reads the input.
-pub(crate) fn judge_write(inner: &Inner, write: &ProcessWrite) -> Result<StayJob, ErrorReply> {
+pub(crate) fn judge_write(inner: &BrokerCore, write: &ProcessWrite) -> Result<StayJob, ErrorReply> {
     let process = inner.processes.find(write.process)?;
     let input = Input::read(&write.input).map_err(|error| {
         ErrorReply::invalid_params(Method::ProcessWrite, error).with_hint(forms())
@@ -81,7 +81,7 @@ pub(crate) fn judge_write(inner: &Inner, write: &ProcessWrite) -> Result<StayJob
 }
 
 /// Looks the program of a `process.stop` up.
-pub(crate) fn judge_stop(inner: &Inner, stop: ProcessStop) -> Result<StayJob, ErrorReply> {
+pub(crate) fn judge_stop(inner: &BrokerCore, stop: ProcessStop) -> Result<StayJob, ErrorReply> {
     Ok(StayJob::Stop(inner.processes.find(stop.process)?))
 }
 
@@ -103,14 +103,14 @@ impl StayJob {
 
     pub(crate) fn run(
         self,
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         cancel: &CancelToken,
-        record: &mut Record,
-    ) -> Result<Reply<'static>, ErrorReply> {
+        record: &mut AuditRecord,
+    ) -> Result<VfsReply<'static>, ErrorReply> {
         match self {
-            Self::Start(job) => job.run(inner, cancel, record).map(Reply::Started),
+            Self::Start(job) => job.run(inner, cancel, record).map(VfsReply::Started),
             Self::Read(process, read) => read_output(inner, &process, &read, cancel),
-            Self::Write(process, input) => process.write(input).map(|()| Reply::DONE),
+            Self::Write(process, input) => process.write(input).map(|()| VfsReply::DONE),
             Self::Stop(process) => stop(inner, &process, cancel),
         }
     }
@@ -119,10 +119,10 @@ impl StayJob {
 impl StartJob {
     fn run(
         self,
-        inner: &Arc<Inner>,
+        inner: &Arc<BrokerCore>,
         cancel: &CancelToken,
-        record: &mut Record,
-    ) -> Result<Started, ErrorReply> {
+        record: &mut AuditRecord,
+    ) -> Result<StartedProcess, ErrorReply> {
         let Self { program, terminal } = self;
         let place = inner.processes.reserve(inner.limits.processes)?;
         let view = inner.files.materialize();
@@ -150,7 +150,7 @@ impl StartJob {
         if cancel.is_cancelled() {
             return Err(ErrorReply::cancelled());
         }
-        let process = Process::new(place.number(), transcript).map_err(failed)?;
+        let process = StayingProgram::new(place.number(), transcript).map_err(failed)?;
         let process = Arc::new(process);
         let pump = Pump {
             inner: Arc::clone(inner),
@@ -163,7 +163,7 @@ impl StartJob {
         };
         place
             .fill(&process, pump)
-            .map(|number| Started { process: number })
+            .map(|number| StartedProcess { process: number })
     }
 }
 
@@ -185,11 +185,11 @@ fn waits(read: &ProcessRead) -> bool {
 }
 
 fn read_output(
-    inner: &Inner,
-    process: &Arc<Process>,
+    inner: &BrokerCore,
+    process: &Arc<StayingProgram>,
     read: &ProcessRead,
     cancel: &CancelToken,
-) -> Result<Reply<'static>, ErrorReply> {
+) -> Result<VfsReply<'static>, ErrorReply> {
     let look = look(inner, &read.fetch);
     if waits(read) {
         let wait = read.fetch.wait.unwrap_or_default();
@@ -202,14 +202,14 @@ fn read_output(
     if cancel.is_cancelled() {
         return Err(ErrorReply::cancelled());
     }
-    Ok(Reply::Output(process.look(&look, &inner.secrets)))
+    Ok(VfsReply::Output(process.look(&look, &inner.secrets)))
 }
 
 fn stop(
-    inner: &Inner,
-    process: &Arc<Process>,
+    inner: &BrokerCore,
+    process: &Arc<StayingProgram>,
     cancel: &CancelToken,
-) -> Result<Reply<'static>, ErrorReply> {
+) -> Result<VfsReply<'static>, ErrorReply> {
     process.ask_to_end(inner.limits.process_grace);
     if !process.wait_for_end(cancel) {
         return Err(ErrorReply::cancelled());
@@ -217,13 +217,13 @@ fn stop(
     inner.processes.forget(process);
     process.join();
     let look = look(inner, &Fetch::default());
-    Ok(Reply::Output(process.look(&look, &inner.secrets)))
+    Ok(VfsReply::Output(process.look(&look, &inner.secrets)))
 }
 
 /// What of the output is looked at.
-fn look(inner: &Inner, fetch: &Fetch) -> Look {
+fn look(inner: &BrokerCore, fetch: &Fetch) -> StayLook {
     let most = inner.limits.process_kept_bytes;
-    Look {
+    StayLook {
         view: fetch.view,
         after: fetch.after_seq,
         max: fetch.max_bytes.map_or(most, |max| max.min(most)),

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jig_broker::{AuditDecision, Broker, Chat, LlmError, OnAuditFailure, TokenField};
-use jig_proto::fsproxy::{Message, Role};
+use jig_proto::fsproxy::{LlmMessage, LlmRole};
 use jig_testkit::provider::Answer;
 use serde_json::json;
 
@@ -22,10 +22,10 @@ fn an_answer_in_one_piece() {
         temperature: Some(0.5),
         max_tokens: Some(50),
         messages: vec![
-            Message::new(Role::System, "Be brief."),
-            Message::new(Role::User, "How many\n\"sides\"?"),
-            Message::new(Role::Assistant, "Of what?"),
-            Message::new(Role::User, "A square."),
+            LlmMessage::new(LlmRole::System, "Be brief."),
+            LlmMessage::new(LlmRole::User, "How many\n\"sides\"?"),
+            LlmMessage::new(LlmRole::Assistant, "Of what?"),
+            LlmMessage::new(LlmRole::User, "A square."),
         ],
         ..question("")
     };
@@ -252,7 +252,7 @@ fn what_makes_no_sense_is_not_sent() {
         "the input has 1001 bytes, and one call may send 1000",
     );
     // Any number of messages without a word is too much as well.
-    let empty = vec![Message::new(Role::User, ""); 126];
+    let empty = vec![LlmMessage::new(LlmRole::User, ""); 126];
     check(
         Chat::new(empty),
         "the input has 1008 bytes, and one call may send 1000",

@@ -1,7 +1,7 @@
 //! F-093: the key is seen by the provider, and by nobody else; secrets are seen by neither side.
 
 use jig_broker::LlmError;
-use jig_proto::vfs::{FsRead, Payload, Reply, Request};
+use jig_proto::vfs::{FsRead, Payload, VfsReply, VfsRequest};
 use jig_testkit::provider::Answer;
 
 use crate::llm::world::{KEY, World, ask, hear, question, streamed};
@@ -90,11 +90,12 @@ fn f093_the_key_is_a_secret_of_the_whole_broker() {
         .write(&place, content.as_bytes(), &options)
         .unwrap();
     let broker = jig_broker::Broker::new(parts);
-    let jig_broker::Judged::Ready(work) = broker.judge(&Request::FsRead(FsRead::new("notes.txt")))
+    let jig_broker::JudgedRequest::Ready(work) =
+        broker.judge(&VfsRequest::FsRead(FsRead::new("notes.txt")))
     else {
         panic!("the tool may read");
     };
-    let Ok(Reply::Read(reply)) = work.perform() else {
+    let Ok(VfsReply::Read(reply)) = work.perform() else {
         panic!("the file is there");
     };
     assert_eq!(

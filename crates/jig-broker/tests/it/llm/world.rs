@@ -11,8 +11,8 @@ use jig_broker::{
     LlmSettings, Resolver, Secrets,
 };
 use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-use jig_proto::fsproxy::{Message, Role};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
+use jig_proto::fsproxy::{LlmMessage, LlmRole};
 use jig_testkit::provider::{Answer, Provider};
 
 pub(crate) const KEY: &str = "sk-hunter22-9f8e";
@@ -67,7 +67,7 @@ impl World {
         let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
         let lookup = FilesLookup(Arc::clone(&files));
         let workspace = Workspace::new(files.display_root(), lookup);
-        let (access, guards) = (Access::default(), Guards::default());
+        let (access, guards) = (DeclaredAccess::default(), Guards::default());
         let policy = Policy::compile(&access, DefaultAccess::READ_ONLY, &guards, &workspace);
         let mut parts = BrokerParts::new("asker", "c1", files, Arc::new(policy.unwrap()));
         parts.audit = Arc::clone(&self.log) as Arc<dyn AuditSink>;
@@ -79,7 +79,7 @@ impl World {
 
 /// A question in one piece, from the top level.
 pub(crate) fn question(text: &str) -> Chat {
-    Chat::new(vec![Message::new(Role::User, text)])
+    Chat::new(vec![LlmMessage::new(LlmRole::User, text)])
 }
 
 /// The same as a stream.

@@ -5,14 +5,14 @@ use jig_engine::{About, Answer, Ask, Asker as _};
 use jig_proto::Prompt;
 use serde_json::{Value as Json, json};
 
-use super::shown_question::Asked;
+use super::shown_question::ServerQuestion;
 use crate::interrupt;
 use crate::output::YELLOW;
-use crate::prompt::Terminal;
+use crate::prompt::PromptTerminal;
 
 /// What a person decides.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Decided {
+pub(super) struct PersonDecision {
     /// `once`, `turn`, `deny` or `accept`.
     pub(super) decision: &'static str,
     pub(super) value: Option<Json>,
@@ -21,7 +21,7 @@ pub(super) struct Decided {
     pub(super) at_terminal: bool,
 }
 
-impl Decided {
+impl PersonDecision {
     fn here(decision: &'static str) -> Self {
         Self {
             decision,
@@ -49,7 +49,7 @@ impl Decided {
     }
 
     /// What was done, for the person. The server says whether a call still waited for it.
-    pub(super) fn told(&self, asked: &Asked, reply: &Json) -> String {
+    pub(super) fn told(&self, asked: &ServerQuestion, reply: &Json) -> String {
         let id = &asked.id;
         let what = match self.decision {
             "accept" => asked.consequence(true),
@@ -67,7 +67,7 @@ impl Decided {
 }
 
 /// Shows a question and takes the answer. `None` if it is left as it is.
-pub(super) fn ask(terminal: &mut Terminal, asked: &Asked) -> Option<Decided> {
+pub(super) fn ask(terminal: &mut PromptTerminal, asked: &ServerQuestion) -> Option<PersonDecision> {
     let head = format!("\n{YELLOW}?{YELLOW:#} {}", asked.shown());
     let question = asked.question();
     let (help, words): (&str, &[&str]) = match (asked.about.as_str(), question.prompt()) {
@@ -96,18 +96,18 @@ pub(super) fn ask(terminal: &mut Terminal, asked: &Asked) -> Option<Decided> {
     let answer = terminal.choose(&head, help, words);
     let is_tool = asked.about == "tool";
     match answer {
-        Answer::Rejected(reason) => Some(Decided {
+        Answer::Rejected(reason) => Some(PersonDecision {
             reason: Some(reason),
-            ..Decided::here("deny")
+            ..PersonDecision::here("deny")
         }),
         Answer::Given(Json::String(word)) => match &*word {
-            "once" => Some(Decided::here("once")),
-            "turn" => Some(Decided::here("turn")),
-            "yes" if asked.is_accepted() => Some(Decided::here("accept")),
-            "yes" => Some(Decided::here("once")),
-            "always" => Some(Decided::here("turn")),
-            "no" if is_tool => Some(Decided::here("once").with(json!(false))),
-            "no" => Some(Decided::here("deny")),
+            "once" => Some(PersonDecision::here("once")),
+            "turn" => Some(PersonDecision::here("turn")),
+            "yes" if asked.is_accepted() => Some(PersonDecision::here("accept")),
+            "yes" => Some(PersonDecision::here("once")),
+            "always" => Some(PersonDecision::here("turn")),
+            "no" if is_tool => Some(PersonDecision::here("once").with(json!(false))),
+            "no" => Some(PersonDecision::here("deny")),
             _ => None,
         },
         _ => None,
@@ -115,7 +115,12 @@ pub(super) fn ask(terminal: &mut Terminal, asked: &Asked) -> Option<Decided> {
 }
 
 /// An answer that is more than a word.
-fn value(terminal: &mut Terminal, head: &str, asked: &Asked, about: About) -> Option<Decided> {
+fn value(
+    terminal: &mut PromptTerminal,
+    head: &str,
+    asked: &ServerQuestion,
+    about: About,
+) -> Option<PersonDecision> {
     terminal.show(head);
     let answer = terminal.ask(&Ask {
         tool: asked.tool.as_deref().unwrap_or_default(),
@@ -125,7 +130,7 @@ fn value(terminal: &mut Terminal, head: &str, asked: &Asked, about: About) -> Op
     });
     match answer {
         Answer::Given(value) | Answer::GivenForTurn(value) => {
-            Some(Decided::here("once").with(value))
+            Some(PersonDecision::here("once").with(value))
         }
         _ => None,
     }

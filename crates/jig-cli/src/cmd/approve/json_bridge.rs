@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use jig_station::asks::client::Server;
-use jig_station::protocol::{Lines, send};
+use jig_station::asks::client::AskConnection;
+use jig_station::protocol::{LineReader, send};
 use serde_json::{Value as Json, json};
 
-use super::Scope;
+use super::ApproveScope;
 use crate::exit::Done;
 use crate::output::remark;
 
-pub(super) fn run(scope: &Scope) -> anyhow::Result<Done> {
+pub(super) fn run(scope: &ApproveScope) -> anyhow::Result<Done> {
     let bridge = Arc::new(Bridge::default());
     let reader = Arc::clone(&bridge);
     let reading = thread::Builder::new()
@@ -53,7 +53,7 @@ struct Bridge {
 
 impl Bridge {
     /// Prints what a server tells, unless that is done already.
-    fn follow(self: &Arc<Self>, server: Server) {
+    fn follow(self: &Arc<Self>, server: AskConnection) {
         let welcome = server.welcome.clone();
         let pid = welcome.pid;
         if self.servers().contains_key(&pid) {
@@ -85,7 +85,7 @@ impl Bridge {
 
     /// Hands on what comes in, until that ends.
     fn read(&self) {
-        let mut lines = Lines::new(io::stdin().lock(), LONGEST_REQUEST);
+        let mut lines = LineReader::new(io::stdin().lock(), LONGEST_REQUEST);
         loop {
             match lines.message::<Json>() {
                 Ok(Some(line)) => self.send(line),

@@ -1,11 +1,11 @@
-//! [`Asked`]: a question of a server, as a person is shown it.
+//! [`ServerQuestion`]: a question of a server, as a person is shown it.
 
 use std::time::Duration;
 
 use anyhow::Context;
 use camino::Utf8PathBuf;
 use jig_proto::{Question, visible_line, visible_lines, visible_words};
-use jig_station::asks::Welcome;
+use jig_station::asks::ServerWelcome;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -16,7 +16,7 @@ use crate::output::{self, BOLD, DIM, indented};
 /// A question of a server. All that a tool may have chosen is in it as it came: whatever is printed goes
 /// through [`visible_lines`].
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ServerQuestion {
     pub(super) id: String,
     pub(super) state: String,
     pub(super) about: String,
@@ -46,9 +46,9 @@ pub(super) struct Asked {
     whole: Json,
 }
 
-impl Asked {
+impl ServerQuestion {
     /// A question of this server.
-    pub(super) fn read(server: &Welcome, question: &Json) -> anyhow::Result<Self> {
+    pub(super) fn read(server: &ServerWelcome, question: &Json) -> anyhow::Result<Self> {
         let read = serde_json::from_value(question.clone());
         let asked: Self = read.context("the server tells of a question in another form")?;
         Ok(Self {
@@ -202,21 +202,21 @@ impl Asked {
 }
 
 /// The questions in a server's answer to `list`.
-pub(super) fn listed(server: &Welcome, list: &Json) -> anyhow::Result<Vec<Asked>> {
+pub(super) fn listed(server: &ServerWelcome, list: &Json) -> anyhow::Result<Vec<ServerQuestion>> {
     let questions = list["questions"].as_array();
     let questions = questions.into_iter().flatten();
     questions
-        .map(|question| Asked::read(server, question))
+        .map(|question| ServerQuestion::read(server, question))
         .collect()
 }
 
 /// All of them, one in a line.
-pub(super) fn table(rows: &[Asked], with_server: bool) -> String {
+pub(super) fn table(rows: &[ServerQuestion], with_server: bool) -> String {
     let mut header = vec!["id", "state", "age", "caller", "about", "question"];
     if with_server {
         header.splice(1..1, ["server", "workspace"]);
     }
-    let row = |asked: &Asked| {
+    let row = |asked: &ServerQuestion| {
         let caller = asked.caller.as_deref().map(visible_line);
         let mut cells = vec![
             asked.id.clone(),

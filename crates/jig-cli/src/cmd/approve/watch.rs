@@ -8,24 +8,24 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use jig_proto::{hint, visible_line};
 use jig_sandbox::Waker;
-use jig_station::asks::Welcome;
-use jig_station::asks::client::{Server, Told};
+use jig_station::asks::ServerWelcome;
+use jig_station::asks::client::{AskConnection, AskReply};
 use serde_json::Value as Json;
 
-use super::shown_question::Asked;
-use super::{Scope, dialog};
+use super::shown_question::ServerQuestion;
+use super::{ApproveScope, dialog};
 use crate::exit::Done;
-use crate::output::Output;
-use crate::prompt::Terminal;
+use crate::output::CliOutput;
+use crate::prompt::PromptTerminal;
 
-pub(super) fn run(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
-    let feed = Arc::new(Feed::new()?);
-    let Some(mut terminal) = Terminal::open(false, true) else {
+pub(super) fn run(scope: &ApproveScope, out: &mut CliOutput) -> anyhow::Result<Done> {
+    let feed = Arc::new(QuestionFeed::new()?);
+    let Some(mut terminal) = PromptTerminal::open(false, true) else {
         let hint = hint!("`jig approve --watch --json` is for programs");
         return Err(anyhow!(hint).context("there is no terminal to ask at"));
     };
     terminal.give_up_on(Arc::clone(&feed.waker));
-    let mut told = Notices::default();
+    let mut told = ShownNotices::default();
     loop {
         let known = feed.lock().watched.clone();
         for server in scope.others(&known, &mut |text| told.once(out, text))? {
@@ -41,8 +41,8 @@ pub(super) fn run(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
             }
             match decided {
                 Some(decided) => match scope.ask(asked.pid, &decided.request(&asked.id)) {
-                    Ok(Told::Ok(reply)) => out.note(&decided.told(&asked, &reply)),
-                    Ok(Told::Error(refusal)) => out.note(&refusal.message),
+                    Ok(AskReply::Ok(reply)) => out.note(&decided.told(&asked, &reply)),
+                    Ok(AskReply::Error(refusal)) => out.note(&refusal.message),
                     Err(error) => out.note(&format!("{error:#}")),
                 },
                 None if terminal.is_closed() => bail!("the terminal was closed"),
@@ -54,19 +54,19 @@ pub(super) fn run(scope: &Scope, out: &mut Output) -> anyhow::Result<Done> {
 
 /// What was told already.
 #[derive(Default)]
-struct Notices {
+struct ShownNotices {
     notes: HashSet<String>,
     servers: Option<usize>,
 }
 
-impl Notices {
-    fn once(&mut self, out: &mut Output, text: &str) {
+impl ShownNotices {
+    fn once(&mut self, out: &mut CliOutput, text: &str) {
         if self.notes.insert(text.to_owned()) {
             out.note(text);
         }
     }
 
-    fn waiting(&mut self, out: &mut Output, servers: usize) {
+    fn waiting(&mut self, out: &mut CliOutput, servers: usize) {
         if self.servers.replace(servers) == Some(servers) {
             return;
         }
@@ -79,23 +79,23 @@ impl Notices {
 }
 
 /// What servers tell.
-struct Feed {
-    state: Mutex<State>,
+struct QuestionFeed {
+    state: Mutex<ApproveState>,
     came: Condvar,
     /// Wakes whoever asks a question that is none any more.
     waker: Arc<Waker>,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Asked>,
+struct ApproveState {
+    waiting: VecDeque<ServerQuestion>,
     /// The question that is asked now: its server and its name, and what became of it.
     asking: Option<(u32, String, Option<String>)>,
     /// The servers that tell, by process id.
     watched: HashSet<u32>,
 }
 
-impl Feed {
+impl QuestionFeed {
     fn new() -> anyhow::Result<Self> {
         Ok(Self {
             state: Mutex::default(),
@@ -104,12 +104,12 @@ impl Feed {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ApproveState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in what a server tells, unless that is done already.
-    fn follow(self: &Arc<Self>, server: Server) {
+    fn follow(self: &Arc<Self>, server: AskConnection) {
         let welcome = server.welcome.clone();
         // One that goes just now is not there for the next look; any other is tried again then.
         let Ok((mut lines, stream)) = server.watch() else {
@@ -132,10 +132,10 @@ impl Feed {
         }
     }
 
-    fn take(&self, server: &Welcome, event: &Json) {
+    fn take(&self, server: &ServerWelcome, event: &Json) {
         match event["event"].as_str() {
             Some("question" | "refused") => {
-                let Ok(asked) = Asked::read(server, &event["question"]) else {
+                let Ok(asked) = ServerQuestion::read(server, &event["question"]) else {
                     return;
                 };
                 let mut state = self.lock();
@@ -185,8 +185,8 @@ impl Feed {
     }
 
     /// The next question, if one comes within the limit.
-    fn next(&self, limit: Duration) -> Option<Asked> {
-        let is_empty = |state: &mut State| state.waiting.is_empty();
+    fn next(&self, limit: Duration) -> Option<ServerQuestion> {
+        let is_empty = |state: &mut ApproveState| state.waiting.is_empty();
         let waited = self.came.wait_timeout_while(self.lock(), limit, is_empty);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let asked = state.waiting.pop_front()?;
@@ -196,13 +196,13 @@ impl Feed {
     }
 
     /// What became of the question that was asked last, if it was not answered here.
-    fn settled(&self, asked: &Asked) -> Option<String> {
+    fn settled(&self, asked: &ServerQuestion) -> Option<String> {
         let (pid, id, settled) = self.lock().asking.take()?;
         settled.filter(|_| (pid, id) == (asked.pid, asked.id.clone()))
     }
 }
 
-impl State {
+impl ApproveState {
     fn drop_waiting(&mut self, pid: u32, id: &str) {
         self.waiting
             .retain(|asked| (asked.pid, &*asked.id) != (pid, id));

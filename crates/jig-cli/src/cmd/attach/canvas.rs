@@ -2,13 +2,13 @@
 
 use jig_proto::{visible_lines, visible_painted, visible_words};
 use jig_pty::Size;
-use jig_station::protocol::{Asked, Frame, Seen};
+use jig_station::protocol::{HandleEvent, ScreenFrame, StationQuestion};
 
 use crate::terminal;
 
 /// What is painted on the user's terminal.
 pub(super) struct Canvas {
-    frame: Option<Frame>,
+    frame: Option<ScreenFrame>,
     /// What our own line says.
     status: String,
     usual: String,
@@ -39,18 +39,18 @@ impl Canvas {
         Size::new(size.rows.saturating_sub(1), size.cols)
     }
 
-    pub(super) fn take(&mut self, seen: Seen) {
+    pub(super) fn take(&mut self, seen: HandleEvent) {
         match seen {
-            Seen::Screen(mut frame) => {
+            HandleEvent::Screen(mut frame) => {
                 for line in &mut frame.lines {
                     *line = visible_painted(line);
                 }
                 self.frame = Some(frame);
             }
-            Seen::Question(asked) => self.status = question(&self.id, &asked),
-            Seen::NotTaken(reason) => self.status = visible_lines(&reason),
-            Seen::Answered => self.status = self.usual.clone(),
-            Seen::Text(_) | Seen::Stopped(_) => {}
+            HandleEvent::Question(asked) => self.status = question(&self.id, &asked),
+            HandleEvent::NotTaken(reason) => self.status = visible_lines(&reason),
+            HandleEvent::Answered => self.status = self.usual.clone(),
+            HandleEvent::Text(_) | HandleEvent::Stopped(_) => {}
         }
     }
 
@@ -87,7 +87,7 @@ impl Canvas {
 }
 
 /// What is said of a question.
-pub(super) fn question(id: &str, asked: &Asked) -> String {
+pub(super) fn question(id: &str, asked: &StationQuestion) -> String {
     let command = asked.command(id);
     format!(
         "{}: {} (answer with `{command}`)",

@@ -4,32 +4,32 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use jig_clients::import::ImportFrom;
-use jig_clients::import::change::{Change, Target};
-use jig_clients::import::conversion::{Access, Fate, How, Item};
-use jig_clients::import::declared::{Scope, SourceFile};
-use jig_clients::import::imported_server::Reach;
-use jig_clients::import::secret::Secrets;
+use jig_clients::import::change::{Change, ImportTarget};
+use jig_clients::import::conversion::{AccessEvidence, ImportItem, ImportOutcome, ImportedAccess};
+use jig_clients::import::declared::{ClientFileScope, SourceFile};
+use jig_clients::import::imported_server::EntryReach;
+use jig_clients::import::secret::SecretVariables;
 use jig_proto::{ProjectPath, visible_line, visible_lines, visible_words};
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 
 use crate::diff;
-use crate::output::{BOLD, DIM, GREEN, Output, YELLOW, indented};
+use crate::output::{BOLD, CliOutput, DIM, GREEN, YELLOW, indented};
 
 /// What an import comes to.
-pub(super) struct Report<'a> {
+pub(super) struct ImportReport<'a> {
     pub(super) client: ImportFrom,
     pub(super) files: &'a [SourceFile],
-    pub(super) items: &'a [Item],
-    pub(super) secrets: &'a Secrets,
-    pub(super) target: &'a Target,
+    pub(super) items: &'a [ImportItem],
+    pub(super) secrets: &'a SecretVariables,
+    pub(super) target: &'a ImportTarget,
     pub(super) change: Option<&'a Change>,
     pub(super) is_global: bool,
-    pub(super) written: Option<Written>,
+    pub(super) written: Option<ImportResult>,
 }
 
 /// What was written.
-pub(super) struct Written {
+pub(super) struct ImportResult {
     pub(super) backup: Option<Utf8PathBuf>,
     /// Directories that were made.
     pub(super) made: Vec<ProjectPath>,
@@ -37,8 +37,8 @@ pub(super) struct Written {
     pub(super) accepted: Result<Vec<String>, String>,
 }
 
-impl Report<'_> {
-    pub(super) fn print(&self, out: &mut Output) -> anyhow::Result<()> {
+impl ImportReport<'_> {
+    pub(super) fn print(&self, out: &mut CliOutput) -> anyhow::Result<()> {
         if out.is_json() {
             return out.json(&self.json());
         }
@@ -105,7 +105,7 @@ impl Report<'_> {
     fn all_exports(&self) -> impl Iterator<Item = (&str, &jig_clients::import::secret::Export)> {
         self.items.iter().flat_map(|item| {
             let imported = match &item.fate {
-                Fate::New(imported, _) => Some(imported),
+                ImportOutcome::New(imported, _) => Some(imported),
                 _ => None,
             };
             imported.into_iter().flat_map(|imported| {
@@ -124,7 +124,7 @@ impl Report<'_> {
         let mut text = String::new();
         let is_personal = self
             .added()
-            .any(|(imported, _)| imported.scope == Scope::User);
+            .any(|(imported, _)| imported.scope == ClientFileScope::User);
         if is_personal && !self.is_global && self.change.is_some() {
             text.push_str(&format!(
                 "{YELLOW}note:{YELLOW:#} some of these are from your own settings, and `{shown}` is for everybody who \
@@ -170,44 +170,51 @@ impl Report<'_> {
 
     fn added(
         &self,
-    ) -> impl Iterator<Item = (&jig_clients::import::imported_server::Imported, &Access)> {
+    ) -> impl Iterator<
+        Item = (
+            &jig_clients::import::imported_server::ImportedServer,
+            &ImportedAccess,
+        ),
+    > {
         self.items.iter().filter_map(|item| match &item.fate {
-            Fate::New(imported, access) => Some((&**imported, access)),
+            ImportOutcome::New(imported, access) => Some((&**imported, access)),
             _ => None,
         })
     }
 
     /// What is said about a server.
-    fn entry(&self, item: &Item) -> String {
+    fn entry(&self, item: &ImportItem) -> String {
         let original = visible_line(&jig_clients::import::imported_server::short(&item.original));
         let mut text = String::new();
         let mut notes: Vec<String> = Vec::new();
         match &item.fate {
-            Fate::Left(why) => {
+            ImportOutcome::Left(why) => {
                 let from = visible_line(&item.from);
                 let why = visible_words(why);
                 return format!(
                     "  {BOLD}{original}{BOLD:#} {DIM}({from}){DIM:#} is not taken over: {why}\n"
                 );
             }
-            Fate::Present(name) => {
+            ImportOutcome::Present(name) => {
                 return format!("  {BOLD}{name}{BOLD:#} is there already\n");
             }
-            Fate::New(imported, access) => {
+            ImportOutcome::New(imported, access) => {
                 let name = &imported.name;
                 let from = visible_line(&item.from);
                 let how = match &access.how {
-                    How::Remote => "reached at its address, with no access of its own".to_owned(),
-                    How::Learned(1) => {
+                    AccessEvidence::Remote => {
+                        "reached at its address, with no access of its own".to_owned()
+                    }
+                    AccessEvidence::Learned(1) => {
                         "was run: these rules are enough for its start and its list of one tool"
                             .to_owned()
                     }
-                    How::Learned(count) => {
+                    AccessEvidence::Learned(count) => {
                         format!(
                             "was run: these rules are enough for its start and its list of {count} tools"
                         )
                     }
-                    How::Guessed(why, _) => format!("has rules that are a guess: {why}"),
+                    AccessEvidence::Guessed(why, _) => format!("has rules that are a guess: {why}"),
                 };
                 text.push_str(&format!(
                     "  {BOLD}{name}{BOLD:#} {DIM}({from}){DIM:#} {}\n",
@@ -226,14 +233,14 @@ impl Report<'_> {
                         .iter()
                         .map(|what| format!("not proposed: {what}")),
                 );
-                if let How::Guessed(_, tail) = &access.how
+                if let AccessEvidence::Guessed(_, tail) = &access.how
                     && !tail.is_empty()
                 {
                     // It was given the secrets, and may have repeated them.
                     let tail = self.secrets.scrubbed(tail);
                     notes.push(format!("the end of what it said:\n{tail}"));
                 }
-                if matches!(imported.reach, Reach::Program { .. }) && !access.make.is_empty() {
+                if matches!(imported.reach, EntryReach::Program { .. }) && !access.make.is_empty() {
                     let names: Vec<String> = access.make.iter().map(ToString::to_string).collect();
                     notes.push(format!("it needs these directories: {}", names.join(", ")));
                 }
@@ -274,27 +281,27 @@ impl Report<'_> {
         })
     }
 
-    fn item(&self, item: &Item) -> Json {
+    fn item(&self, item: &ImportItem) -> Json {
         let mut value = json!({ "original": item.original, "from": item.from });
         match &item.fate {
-            Fate::Left(why) => {
+            ImportOutcome::Left(why) => {
                 value["state"] = json!("left");
                 value["why"] = json!(why);
             }
-            Fate::Present(name) => {
+            ImportOutcome::Present(name) => {
                 value["state"] = json!("present");
                 value["name"] = json!(name);
             }
-            Fate::New(imported, access) => {
+            ImportOutcome::New(imported, access) => {
                 value["state"] = json!("new");
                 value["name"] = json!(imported.name);
                 value["enable"] = json!(imported.enable);
                 value["notes"] = json!(imported.notes);
                 value["withheld"] = json!(access.withheld);
                 let (how, why, tools, tail) = match &access.how {
-                    How::Remote => ("none", None, None, None),
-                    How::Learned(tools) => ("learned", None, Some(tools), None),
-                    How::Guessed(why, tail) => (
+                    AccessEvidence::Remote => ("none", None, None, None),
+                    AccessEvidence::Learned(tools) => ("learned", None, Some(tools), None),
+                    AccessEvidence::Guessed(why, tail) => (
                         "guessed",
                         Some(why),
                         None,

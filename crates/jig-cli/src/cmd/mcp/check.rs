@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 use jig_config::Tool;
 use jig_engine::not_offered;
-use jig_mcp::{Era, Seen, SeenTool, Which};
-use jig_project::{Environment, Project, servers::Connections};
+use jig_mcp::{AgentTool, AgentView, Era, ServerSelection};
+use jig_project::{CommandEnvironment, Project, servers::WorkspaceServers};
 use jig_proto::{ToolAction, visible_line, visible_lines};
 use serde_json::json;
 
 use super::is_a_project;
-use crate::args::Global;
+use crate::args::GlobalArgs;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW, field, table};
+use crate::output::{BOLD, CliOutput, DIM, GREEN, RED, YELLOW, field, table};
 
-pub(super) fn run(global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(super) fn run(global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let mut project = Project::load(&global.selection())?;
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     is_a_project(&project, global, &env)?;
     let older = seen(&project, global, Era::Handshake)?;
     let newer = seen(&project, global, Era::Stateless)?;
@@ -41,26 +41,29 @@ pub(super) fn run(global: &Global, out: &mut Output) -> anyhow::Result<Done> {
 }
 
 /// Something that an agent would stumble over.
-struct Finding {
+struct CheckFinding {
     text: String,
     /// Whether something is wrong, and not just to be known.
     matters: bool,
 }
 
 /// Has the project have the tools of its MCP servers; says which of these there is something to say of.
-fn of_servers(project: &mut Project, env: &Environment) -> anyhow::Result<Vec<Finding>> {
+fn of_servers(
+    project: &mut Project,
+    env: &CommandEnvironment,
+) -> anyhow::Result<Vec<CheckFinding>> {
     let mut findings = Vec::new();
     if project.config().servers.is_empty() {
         return Ok(findings);
     }
-    let connections = Connections::of(project, env)?;
-    let offered = connections.offered(Which::Known);
+    let connections = WorkspaceServers::of(project, env)?;
+    let offered = connections.offered(ServerSelection::Known);
     for name in &offered.waiting {
         let text = format!(
             "the MCP server `{name}` is not started before a person accepts it: `jig servers accept {name}`"
         );
         let matters = false;
-        findings.push(Finding { text, matters });
+        findings.push(CheckFinding { text, matters });
     }
     for server in project.config().servers.values() {
         let told = connections.servers().told(server);
@@ -70,7 +73,7 @@ fn of_servers(project: &mut Project, env: &Environment) -> anyhow::Result<Vec<Fi
                 "the MCP server `{name}` could not be asked for its tools: `jig servers refresh {name}` says more"
             );
             let matters = true;
-            findings.push(Finding { text, matters });
+            findings.push(CheckFinding { text, matters });
         }
     }
     connections.give(project, &offered);
@@ -78,9 +81,9 @@ fn of_servers(project: &mut Project, env: &Environment) -> anyhow::Result<Vec<Fi
 }
 
 /// Starts a server, and asks it for all that it has.
-fn seen(project: &Project, global: &Global, era: Era) -> anyhow::Result<Seen> {
+fn seen(project: &Project, global: &GlobalArgs, era: Era) -> anyhow::Result<AgentView> {
     let (ours, theirs) = UnixStream::pair().context("cannot make a socket")?;
-    let mut server = Server(started(project, global, theirs)?);
+    let mut server = ServerChild(started(project, global, theirs)?);
     let seen = jig_mcp::check(ours, era, HARMLESS);
     // Its side of the socket is closed: it ends by itself.
     let ended = server.end();
@@ -96,7 +99,7 @@ fn seen(project: &Project, global: &Global, era: Era) -> anyhow::Result<Seen> {
     clippy::disallowed_methods,
     reason = "it starts itself, as an agent's client would"
 )]
-fn started(project: &Project, global: &Global, stream: UnixStream) -> anyhow::Result<Child> {
+fn started(project: &Project, global: &GlobalArgs, stream: UnixStream) -> anyhow::Result<Child> {
     let program = std::env::current_exe().context("cannot tell where jig is")?;
     let input = OwnedFd::from(stream);
     let output = input.try_clone().context("cannot share a socket")?;
@@ -115,9 +118,9 @@ fn started(project: &Project, global: &Global, stream: UnixStream) -> anyhow::Re
 }
 
 /// A server that was started. It does not outlive us.
-struct Server(Child);
+struct ServerChild(Child);
 
-impl Server {
+impl ServerChild {
     /// Waits for its end.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         let deadline = Instant::now() + ENDS;
@@ -131,16 +134,16 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerChild {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-fn findings(project: &Project, older: &Seen, newer: &Seen) -> Vec<Finding> {
+fn findings(project: &Project, older: &AgentView, newer: &AgentView) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
-    let mut found = |matters, text: String| findings.push(Finding { text, matters });
+    let mut found = |matters, text: String| findings.push(CheckFinding { text, matters });
     if older.tools != newer.tools {
         let text = "the tools differ between the versions of the protocol";
         found(true, text.to_owned());
@@ -207,13 +210,13 @@ fn findings(project: &Project, older: &Seen, newer: &Seen) -> Vec<Finding> {
 }
 
 /// Whether what was seen is this tool, or one of its actions.
-fn belongs(seen: &SeenTool, tool: &Tool) -> bool {
+fn belongs(seen: &AgentTool, tool: &Tool) -> bool {
     let rest = seen.name.strip_prefix(tool.name.as_str());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
 /// When a tool runs without asking, in a word.
-fn runs(project: &Project, seen: &SeenTool) -> String {
+fn runs(project: &Project, seen: &AgentTool) -> String {
     let tools = project.config().tools.values();
     let tool = tools
         .filter(|tool| belongs(seen, tool))
@@ -223,7 +226,7 @@ fn runs(project: &Project, seen: &SeenTool) -> String {
     })
 }
 
-fn can(tool: &SeenTool) -> String {
+fn can(tool: &AgentTool) -> String {
     let words = [
         (tool.read_only, "reads"),
         (!tool.read_only && !tool.destructive, "adds"),
@@ -234,7 +237,12 @@ fn can(tool: &SeenTool) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-fn text(project: &Project, older: &Seen, newer: &Seen, findings: &[Finding]) -> String {
+fn text(
+    project: &Project,
+    older: &AgentView,
+    newer: &AgentView,
+    findings: &[CheckFinding],
+) -> String {
     let mut text = format!("{BOLD}{}{BOLD:#}\n", visible_line(&newer.server));
     text.push_str(&field("workspace", visible_line(project.root.as_str())));
     let protocols = format!("{}, {}", newer.protocol, older.protocol);
@@ -304,9 +312,9 @@ fn shortened(text: &str) -> String {
 
 fn report(
     project: &Project,
-    older: &Seen,
-    newer: &Seen,
-    findings: &[Finding],
+    older: &AgentView,
+    newer: &AgentView,
+    findings: &[CheckFinding],
 ) -> serde_json::Value {
     let tools = newer.tools.iter().map(|tool| {
         let mut value = json!(tool);

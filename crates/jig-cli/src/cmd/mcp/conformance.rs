@@ -4,8 +4,8 @@
 //! user's is served, so nobody needs a token; only this machine can connect all the same.
 
 use anyhow::{Context, anyhow};
-use jig_mcp::{Access, HttpServer, Options, Shared, Stop, fixtures, serve_stdio};
-use jig_project::Environment;
+use jig_mcp::{HttpAccess, HttpServer, Options, ServerStop, SharedServer, fixtures, serve_stdio};
+use jig_project::CommandEnvironment;
 use jig_project::mcp_server::FixtureLoader;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -13,23 +13,23 @@ use tempfile::TempDir;
 use crate::args::McpArgs;
 use crate::exit::Done;
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::CliOutput;
 
-pub(super) fn run(args: &McpArgs, out: &mut Output) -> anyhow::Result<Done> {
+pub(super) fn run(args: &McpArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     // It is removed after all that works in it.
     let folder =
         TempDir::with_prefix("jig-conformance-").context("the workspace of the fixtures")?;
     let loader = FixtureLoader::new(folder.path())?;
     let mut options = Options::default();
     options.fixtures = true;
-    let shared = Shared::new(Box::new(loader), options).map_err(|text| anyhow!(text))?;
+    let shared = SharedServer::new(Box::new(loader), options).map_err(|text| anyhow!(text))?;
     let signals = interrupt::tokens()?;
-    let stop = Stop::new(signals.cancel, signals.kill);
+    let stop = ServerStop::new(signals.cancel, signals.kill);
     let Some(address) = args.http else {
         serve_stdio(&shared, &stop)?;
         return Ok(Done::Ok);
     };
-    let server = HttpServer::listen(address, Access::of_anybody())?;
+    let server = HttpServer::listen(address, HttpAccess::of_anybody())?;
     out.note(&format!(
         "jig: serves the fixtures of the conformance suite at {}",
         server.url()
@@ -41,7 +41,7 @@ pub(super) fn run(args: &McpArgs, out: &mut Output) -> anyhow::Result<Done> {
 /// Does what a client does, at the server of a client scenario.
 pub(super) fn visit(url: &str) -> anyhow::Result<Done> {
     // The suite says in a variable what its scenario wants beyond the usual.
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     let context = env.get(CONTEXT).map(serde_json::from_str::<Value>);
     let context = context.transpose().context(CONTEXT)?;
     let calls = context

@@ -18,16 +18,18 @@ use anyhow::{Context as _, anyhow};
 use jig_proto::fsproxy::DESCRIPTOR_VARIABLE;
 use jig_proto::hint;
 use jig_sandbox::Exit;
-use jig_tool::proxy::{Child, ChildOptions, Client, ConnectError, Error, Relay, Stream};
+use jig_tool::proxy::{
+    ChildOptions, ChildStream, Client, Error, ProxyConnectError, Relay, RelayChild,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Origin};
 
 use super::LAST_REQUESTS;
-use crate::args::{ProxyArgs, When};
+use crate::args::{ColorWhen, ProxyArgs};
 use crate::exit::Done;
-use crate::foreground::{self, FORWARDED, Listening};
+use crate::foreground::{self, FORWARDED, ListenerGuard};
 
 /// Runs the command, and passes its requests on.
 pub(super) fn run(args: &ProxyArgs) -> anyhow::Result<Done> {
@@ -51,7 +53,7 @@ pub(super) fn run(args: &ProxyArgs) -> anyhow::Result<Done> {
     };
     if io::stdin().is_terminal() {
         // What is typed is the command's own to read, as it is at the outermost proxy.
-        options.stdin = Stream::None;
+        options.stdin = ChildStream::None;
     }
     let mut child = match relay.spawn(command(&words), options) {
         Ok(child) => child,
@@ -93,7 +95,7 @@ fn close_up() -> anyhow::Result<()> {
 }
 
 /// Leaves the connection to whoever handed it to us, as we found it: a shell may start the next command with it.
-fn leave(child: &Child, upstream: Client) {
+fn leave(child: &RelayChild, upstream: Client) {
     let (done, all_done) = mpsc::channel();
     let (attached, last) = (child.attached().clone(), upstream.clone());
     thread::spawn(move || {
@@ -135,7 +137,7 @@ fn unusable(args: &ProxyArgs) -> Option<&'static str> {
         ("--processes", hold.processes.is_some()),
         ("--file-size", hold.file_size.is_some()),
         ("--descriptors", hold.descriptors.is_some()),
-        ("--pty", hold.pty != When::Auto),
+        ("--pty", hold.pty != ColorWhen::Auto),
         ("--best-effort", hold.best_effort),
     ];
     let given = options.into_iter().find(|(_, is_given)| *is_given);
@@ -145,7 +147,7 @@ fn unusable(args: &ProxyArgs) -> Option<&'static str> {
 /// The connection to the proxy around us, if there is one that answers.
 fn upstream() -> anyhow::Result<Client> {
     let client = Client::inherited().map_err(|error| match error {
-        ConnectError::InUse(_) => {
+        ProxyConnectError::InUse(_) => {
             let hint = hint!(
                 "start one command after the other, or from a program that serves all of them \
                         (`Relay` of the SDK)"
@@ -206,9 +208,12 @@ fn not_started(program: &str, error: io::Error) -> Done {
 }
 
 /// Waits for the end, and passes signals on meanwhile.
-fn watched(child: &mut Child, mut signals: SignalsInfo<WithOrigin>) -> anyhow::Result<ExitStatus> {
+fn watched(
+    child: &mut RelayChild,
+    mut signals: SignalsInfo<WithOrigin>,
+) -> anyhow::Result<ExitStatus> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let listening = Listening(signals.handle());
+    let listening = ListenerGuard(signals.handle());
     let ended = thread::scope(|scope| {
         scope.spawn(move || {
             for origin in signals.forever() {

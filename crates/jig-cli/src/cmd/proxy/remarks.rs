@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use jig_project::proxy_service::Service;
-use jig_project::{Environment, locate};
+use jig_project::proxy_service::ProxyService;
+use jig_project::{CommandEnvironment, locate};
 use jig_proto::visible_words;
 use jig_station::proxies::Registration;
 use serde_json::json;
 
 use crate::cmd::run::allowing_flags;
-use crate::output::Output;
+use crate::output::CliOutput;
 
 /// Lets `jig ps` see what is open, until the registration is dropped. Without it clients are served all
 /// the same.
 pub(super) fn publish(
-    service: &Service,
+    service: &ProxyService,
     command: &[String],
-    out: &mut Output,
+    out: &mut CliOutput,
 ) -> Option<Registration> {
     let manager = service.manager.clone();
     let command = command.to_vec();
@@ -31,7 +31,7 @@ pub(super) fn publish(
         }
         tables
     };
-    let env = Environment::of_this_process();
+    let env = CommandEnvironment::of_this_process();
     match Registration::publish(&service.root, &env, Arc::new(snapshot)) {
         Ok(registration) => Some(registration),
         Err(error) => {
@@ -42,7 +42,7 @@ pub(super) fn publish(
 }
 
 /// Writes what waits for the log.
-pub(super) fn close_log(service: &Service, out: &mut Output) {
+pub(super) fn close_log(service: &ProxyService, out: &mut CliOutput) {
     if let Err(error) = service.engine.audit.flush() {
         out.note(&format!(
             "jig: not all that was done is in the log, which cannot be written: {error}"
@@ -52,7 +52,7 @@ pub(super) fn close_log(service: &Service, out: &mut Output) {
 
 /// Says which files of the workspace, or below the current folder, were only in memory: whoever wrote them
 /// may have meant real ones. Names elsewhere are made up on purpose.
-pub(super) fn tell_virtual(service: &Service, out: &mut Output) {
+pub(super) fn tell_virtual(service: &ProxyService, out: &mut CliOutput) {
     let current = locate::current().unwrap_or_default();
     for name in service.manager.virtual_files() {
         let path = service.place.join(&name);

@@ -6,20 +6,24 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 
 use anyhow::{Context as _, anyhow};
-use jig_runtime::fsproxy::{ClientOptions, End};
+use jig_runtime::fsproxy::{ClientEnd, ClientOptions};
 use jig_sandbox::Exit;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{remarks, service};
-use crate::args::{Global, ProxyArgs};
+use crate::args::{GlobalArgs, ProxyArgs};
 use crate::exit::Done;
-use crate::foreground::Listening;
-use crate::output::Output;
+use crate::foreground::ListenerGuard;
+use crate::output::CliOutput;
 
 /// Serves the client until it has closed its side. Standard output is its own: whatever jig has to say goes to
 /// standard error.
-pub(super) fn serve(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(super) fn serve(
+    args: &ProxyArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let service = service(args, global)?;
     if io::stdin().is_terminal() {
         out.note(
@@ -40,7 +44,7 @@ pub(super) fn serve(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyh
     let client = client.context(failed)?;
 
     let ended_by = AtomicI32::new(0);
-    let listening = Listening(signals.handle());
+    let listening = ListenerGuard(signals.handle());
     let end = thread::scope(|scope| {
         let (mut signals, client, ended_by) = (signals, &client, &ended_by);
         scope.spawn(move || {
@@ -62,7 +66,7 @@ pub(super) fn serve(args: &ProxyArgs, global: &Global, out: &mut Output) -> anyh
             signal,
             core: false,
         })),
-        (End::Broken(reason), _) => {
+        (ClientEnd::Broken(reason), _) => {
             Err(anyhow!(reason).context("the client did not keep to the protocol"))
         }
         // Its side is closed: a normal end (F-080).

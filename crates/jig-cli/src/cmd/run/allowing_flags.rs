@@ -7,18 +7,18 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Parser as _;
-use jig_project::{Environment, hosts, locate};
+use jig_project::{CommandEnvironment, hosts, locate};
 use jig_proto::Denial;
 use toml::{Table, Value};
 
-use crate::args::{Args, Command, RunArgs};
+use crate::args::{Args, CliCommand, RunArgs};
 
 #[cfg(test)]
 mod tests;
 
 /// A flag of `jig run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cmd) enum Flag {
+pub(in crate::cmd) enum RunFlag {
     /// `--read`, or `--write` if it may be changed.
     Path { path: String, write: bool },
     /// Any other flag that takes a value: its name without dashes, and the value.
@@ -27,14 +27,14 @@ pub(in crate::cmd) enum Flag {
 
 /// Where flags are given: paths of the workspace at `root` are written as they are meant from `current`.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::cmd) struct Place<'a> {
+pub(in crate::cmd) struct FlagContext<'a> {
     pub(in crate::cmd) root: &'a Utf8Path,
     pub(in crate::cmd) current: &'a Utf8Path,
 }
 
 /// The flags that stand for all of the hints, each once, without those that were given already.
-pub(super) fn flags(denials: &[Denial], args: &RunArgs, place: Place<'_>) -> Vec<Flag> {
-    let mut all: Vec<Flag> = Vec::new();
+pub(super) fn flags(denials: &[Denial], args: &RunArgs, place: FlagContext<'_>) -> Vec<RunFlag> {
+    let mut all: Vec<RunFlag> = Vec::new();
     for denial in denials {
         let of_one = denial.hint.as_deref().and_then(|hint| of_hint(hint, place));
         for flag in of_one.unwrap_or_default() {
@@ -47,7 +47,7 @@ pub(super) fn flags(denials: &[Denial], args: &RunArgs, place: Place<'_>) -> Vec
 }
 
 /// What is to be said about flags: the line that offers them.
-pub(in crate::cmd) fn offer(flags: &[Flag]) -> String {
+pub(in crate::cmd) fn offer(flags: &[RunFlag]) -> String {
     let words: Vec<String> = flags.iter().map(ToString::to_string).collect();
     let given: Vec<String> = std::env::args().collect();
     jig_proto::offered_flags(&words, &given, || is_accepted(flags));
@@ -55,27 +55,27 @@ pub(in crate::cmd) fn offer(flags: &[Flag]) -> String {
 }
 
 /// Whether `jig run` takes the flags, for the record of the tests.
-fn is_accepted(flags: &[Flag]) -> bool {
+fn is_accepted(flags: &[RunFlag]) -> bool {
     let mut words = vec!["jig".to_owned(), "run".to_owned()];
     for flag in flags {
         let (name, value) = match flag {
-            Flag::Path { path, write: true } => ("write", path),
-            Flag::Path { path, write: false } => ("read", path),
-            Flag::Other { name, value } => (name.as_str(), value),
+            RunFlag::Path { path, write: true } => ("write", path),
+            RunFlag::Path { path, write: false } => ("read", path),
+            RunFlag::Other { name, value } => (name.as_str(), value),
         };
         words.extend([format!("--{name}"), value.clone()]);
     }
     words.extend(["--".to_owned(), "true".to_owned()]);
     match Args::try_parse_from(words).map(|args| args.command) {
-        Ok(Command::Run(args)) => args.net.iter().all(|host| hosts::parse(host).is_ok()),
+        Ok(CliCommand::Run(args)) => args.net.iter().all(|host| hosts::parse(host).is_ok()),
         _ => false,
     }
 }
 
 /// Whether the command was started with the flag, or with one that allows more.
-fn is_given(flag: &Flag, args: &RunArgs, place: Place<'_>) -> bool {
+fn is_given(flag: &RunFlag, args: &RunArgs, place: FlagContext<'_>) -> bool {
     match flag {
-        Flag::Path { path, write } => {
+        RunFlag::Path { path, write } => {
             let wanted = real(path, place);
             let given = args.write.iter().chain(args.read.iter().filter(|_| !write));
             wanted.is_some()
@@ -83,7 +83,7 @@ fn is_given(flag: &Flag, args: &RunArgs, place: Place<'_>) -> bool {
                     .into_iter()
                     .any(|path| real(path.as_str(), place) == wanted)
         }
-        Flag::Other { name, value } => {
+        RunFlag::Other { name, value } => {
             let given = match name.as_str() {
                 "net" => &args.net,
                 "env" => &args.env,
@@ -96,8 +96,8 @@ fn is_given(flag: &Flag, args: &RunArgs, place: Place<'_>) -> bool {
 }
 
 /// What a path on the command line leads to.
-fn real(path: &str, place: Place<'_>) -> Option<Utf8PathBuf> {
-    let home = || Environment::of_this_process().path("HOME");
+fn real(path: &str, place: FlagContext<'_>) -> Option<Utf8PathBuf> {
+    let home = || CommandEnvironment::of_this_process().path("HOME");
     let path = match path.strip_prefix("~/") {
         Some(below) => home()?.join(below),
         None if path == "~" => home()?,
@@ -119,7 +119,7 @@ pub(super) fn advice(text: &str) -> String {
 }
 
 /// The flags that stand for a hint; `None` if it says more than flags can.
-pub(in crate::cmd) fn of_hint(hint: &str, place: Place<'_>) -> Option<Vec<Flag>> {
+pub(in crate::cmd) fn of_hint(hint: &str, place: FlagContext<'_>) -> Option<Vec<RunFlag>> {
     let table: Table = hint.parse().ok()?;
     let tools = table.get("tools")?.as_table()?;
     let mut flags = Vec::new();
@@ -135,7 +135,7 @@ pub(in crate::cmd) fn of_hint(hint: &str, place: Place<'_>) -> Option<Vec<Flag>>
     Some(flags)
 }
 
-fn access(access: &Table, place: Place<'_>, flags: &mut Vec<Flag>) -> Option<()> {
+fn access(access: &Table, place: FlagContext<'_>, flags: &mut Vec<RunFlag>) -> Option<()> {
     for (key, rules) in access {
         for rule in rules.as_array()? {
             let rule = rule.as_table()?;
@@ -176,7 +176,7 @@ fn host(rule: &Table) -> Option<String> {
     )
 }
 
-fn sandbox(sandbox: &Table, flags: &mut Vec<Flag>) -> Option<()> {
+fn sandbox(sandbox: &Table, flags: &mut Vec<RunFlag>) -> Option<()> {
     for (key, value) in sandbox {
         match key.as_str() {
             "system" => {
@@ -210,7 +210,7 @@ fn sandbox(sandbox: &Table, flags: &mut Vec<Flag>) -> Option<()> {
     Some(())
 }
 
-impl Place<'_> {
+impl FlagContext<'_> {
     /// A path of the workspace as it is written where flags are given.
     fn written(self, path: &str) -> String {
         let full = self.root.join(path);
@@ -234,29 +234,29 @@ impl Place<'_> {
 }
 
 /// As it is typed.
-impl fmt::Display for Flag {
+impl fmt::Display for RunFlag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Flag::Path { path, write } => {
+            RunFlag::Path { path, write } => {
                 let flag = if *write { "--write" } else { "--read" };
                 // What begins with a dash would be another flag.
                 let here = if path.starts_with('-') { "./" } else { "" };
                 write!(f, "{flag} {here}{}", quoted(path))
             }
-            Flag::Other { name, value } => write!(f, "--{name} {}", quoted(value)),
+            RunFlag::Other { name, value } => write!(f, "--{name} {}", quoted(value)),
         }
     }
 }
 
-fn file(path: &str, write: bool) -> Flag {
-    Flag::Path {
+fn file(path: &str, write: bool) -> RunFlag {
+    RunFlag::Path {
         path: path.to_owned(),
         write,
     }
 }
 
-fn other(name: &str, value: &str) -> Flag {
-    Flag::Other {
+fn other(name: &str, value: &str) -> RunFlag {
+    RunFlag::Other {
         name: name.to_owned(),
         value: value.to_owned(),
     }

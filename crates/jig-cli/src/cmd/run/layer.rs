@@ -5,30 +5,30 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context;
 use camino::Utf8Path;
 use jig_engine::may_apply;
-use jig_files::{Applied, Change, ChangeKind, Diff, DiffLimits, Layer, What};
+use jig_files::{ApplyReport, Change, ChangeKind, ChangeLayer, Diff, DiffLimits, PathKind};
 use jig_policy::Policy;
 use jig_proto::{ProjectPath, visible_line, visible_lines};
-use jig_sandbox::Bytes;
+use jig_sandbox::ByteSize;
 use serde_json::{Value as Json, json};
 
 use crate::args::RunArgs;
 use crate::diff;
 use crate::interrupt;
-use crate::output::{BOLD, DIM, GREEN, Output, RED, YELLOW};
-use crate::prompt::Terminal;
+use crate::output::{BOLD, CliOutput, DIM, GREEN, RED, YELLOW};
+use crate::prompt::PromptTerminal;
 
 /// Shows what the command changed, and applies or discards it. Whether all that was to be applied is.
 pub(super) fn settle(
-    layers: Vec<Layer>,
+    layers: Vec<ChangeLayer>,
     args: &RunArgs,
     root: &Utf8Path,
     policy: &Policy,
     went_well: bool,
-    out: &mut Output,
+    out: &mut CliOutput,
 ) -> anyhow::Result<bool> {
     let mut parts = Vec::new();
     for layer in layers {
-        parts.push(Part::read(layer, root)?);
+        parts.push(RunLayer::read(layer, root)?);
     }
     parts.retain(|part| !part.changes.is_empty());
     if parts.is_empty() {
@@ -69,12 +69,12 @@ pub(super) fn settle(
 
 /// Says where a layer will not do. The kernel copies a file into it with its owner, and an ordinary user has
 /// only one group there: programs that change what belongs to another one get `EOVERFLOW`.
-pub(super) fn warn(layers: &[Layer], out: &mut Output) {
+pub(super) fn warn(layers: &[ChangeLayer], out: &mut CliOutput) {
     if rustix::process::geteuid().is_root() {
         return;
     }
     let own = rustix::process::getegid().as_raw();
-    for lower in layers.iter().map(Layer::lower) {
+    for lower in layers.iter().map(ChangeLayer::lower) {
         if let Ok(about) = rustix::fs::stat(lower)
             && about.st_gid != own
         {
@@ -88,49 +88,49 @@ pub(super) fn warn(layers: &[Layer], out: &mut Output) {
 }
 
 /// A layer and what is in it. When the layer has been used up, only the changes are left.
-struct Part {
-    layer: Option<Layer>,
+struct RunLayer {
+    layer: Option<ChangeLayer>,
     /// The directory that it lies on: relative in the workspace, absolute elsewhere.
-    at: At,
+    at: OverlayPath,
     changes: Vec<Change>,
 }
 
-enum At {
+enum OverlayPath {
     Inside(ProjectPath),
     Outside(String),
 }
 
-impl At {
+impl OverlayPath {
     /// The path of a change, as people know it.
     fn shown(&self, change: &Change) -> String {
         match self {
-            At::Inside(above) => above.join(&change.path).to_string(),
-            At::Outside(above) if change.path.is_root() => above.clone(),
-            At::Outside(above) => format!("{above}/{}", change.path),
+            OverlayPath::Inside(above) => above.join(&change.path).to_string(),
+            OverlayPath::Outside(above) if change.path.is_root() => above.clone(),
+            OverlayPath::Outside(above) => format!("{above}/{}", change.path),
         }
     }
 
     /// Whether the rules allow it. Outside of the workspace the sandbox has held the command to them.
     fn allows(&self, policy: &Policy, change: &Change) -> bool {
         match self {
-            At::Inside(above) => {
+            OverlayPath::Inside(above) => {
                 let mut whole = change.clone();
                 whole.path = above.join(&change.path);
                 may_apply(policy, &whole)
             }
-            At::Outside(_) => true,
+            OverlayPath::Outside(_) => true,
         }
     }
 }
 
-impl Part {
-    fn read(layer: Layer, root: &Utf8Path) -> anyhow::Result<Self> {
+impl RunLayer {
+    fn read(layer: ChangeLayer, root: &Utf8Path) -> anyhow::Result<Self> {
         let lower = layer.lower().to_string_lossy().into_owned();
         let inside = Utf8Path::new(&lower).strip_prefix(root).ok();
         let at = match inside.map(Utf8Path::as_str) {
-            Some("") => At::Inside(ProjectPath::root()),
-            Some(inside) => At::Inside(ProjectPath::normalize(inside)?),
-            None => At::Outside(lower),
+            Some("") => OverlayPath::Inside(ProjectPath::root()),
+            Some(inside) => OverlayPath::Inside(ProjectPath::normalize(inside)?),
+            None => OverlayPath::Outside(lower),
         };
         let changes = layer
             .changes()
@@ -142,21 +142,21 @@ impl Part {
         })
     }
 
-    fn apply(mut self, policy: &Policy) -> anyhow::Result<(Self, (At, Applied))> {
+    fn apply(mut self, policy: &Policy) -> anyhow::Result<(Self, (OverlayPath, ApplyReport))> {
         let failed = "cannot apply what the command changed, so it is discarded";
         let layer = self.layer.take().context(failed)?;
         let applied = layer
             .apply(&|change| self.at.allows(policy, change))
             .context(failed)?;
         let at = match &self.at {
-            At::Inside(path) => At::Inside(path.clone()),
-            At::Outside(path) => At::Outside(path.clone()),
+            OverlayPath::Inside(path) => OverlayPath::Inside(path.clone()),
+            OverlayPath::Outside(path) => OverlayPath::Outside(path.clone()),
         };
         Ok((self, (at, applied)))
     }
 }
 
-fn discard(parts: Vec<Part>) -> anyhow::Result<()> {
+fn discard(parts: Vec<RunLayer>) -> anyhow::Result<()> {
     for layer in parts.into_iter().filter_map(|part| part.layer) {
         layer.discard().context("cannot remove the changes")?;
     }
@@ -165,10 +165,10 @@ fn discard(parts: Vec<Part>) -> anyhow::Result<()> {
 
 /// Whether to apply, and if not, why.
 fn decision(
-    parts: &[Part],
+    parts: &[RunLayer],
     args: &RunArgs,
     went_well: bool,
-    out: &mut Output,
+    out: &mut CliOutput,
 ) -> anyhow::Result<(bool, Option<&'static str>)> {
     if args.discard {
         return Ok((false, None));
@@ -186,7 +186,7 @@ fn decision(
     if out.is_json() || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok((false, Some(nobody)));
     }
-    let Some(mut terminal) = Terminal::open(false, true) else {
+    let Some(mut terminal) = PromptTerminal::open(false, true) else {
         return Ok((false, Some(nobody)));
     };
     // The command is gone, and with it whoever passed Ctrl-C on to it.
@@ -209,7 +209,7 @@ fn decision(
 }
 
 /// How many changes there are of each kind, and the first of them.
-fn summary(parts: &[Part]) -> String {
+fn summary(parts: &[RunLayer]) -> String {
     let all = parts.iter().flat_map(|part| &part.changes);
     let counts = ChangeKind::counted(all.clone());
     let mut text = format!("\n{BOLD}changes:{BOLD:#} {counts}\n");
@@ -225,7 +225,7 @@ fn summary(parts: &[Part]) -> String {
 }
 
 /// `  M src/main.rs  mode 644 to 755`
-fn line(at: &At, change: &Change) -> String {
+fn line(at: &OverlayPath, change: &Change) -> String {
     let (letter, style) = match change.kind {
         ChangeKind::Created => ('A', GREEN),
         ChangeKind::Modified => ('M', YELLOW),
@@ -235,7 +235,7 @@ fn line(at: &At, change: &Change) -> String {
     let mut notes = Vec::new();
     if let (ChangeKind::Retyped, Some(was)) = (change.kind, change.was) {
         notes.push(format!("{was} to {}", change.what));
-    } else if change.what != What::File {
+    } else if change.what != PathKind::File {
         notes.push(change.what.to_string());
     }
     if let Some((before, after)) = change.mode {
@@ -262,7 +262,7 @@ fn line(at: &At, change: &Change) -> String {
 }
 
 /// The diffs, up to about so many lines of all of them together.
-fn diffs(parts: &[Part], limits: DiffLimits, rest: &str) -> String {
+fn diffs(parts: &[RunLayer], limits: DiffLimits, rest: &str) -> String {
     let most = limits.lines;
     let mut text = String::new();
     let (mut lines, mut left_out) = (0, 0);
@@ -318,11 +318,11 @@ fn diffs(parts: &[Part], limits: DiffLimits, rest: &str) -> String {
 }
 
 /// A diff with the paths that people know in its first two lines.
-fn named(text: &str, at: &At, change: &Change) -> String {
+fn named(text: &str, at: &OverlayPath, change: &Change) -> String {
     let path = on_one_line(&at.shown(change));
     let place = |mark: &str, side: &str| match at {
-        At::Inside(_) => format!("{mark} {side}/{path}\n"),
-        At::Outside(_) => format!("{mark} {path}\n"),
+        OverlayPath::Inside(_) => format!("{mark} {side}/{path}\n"),
+        OverlayPath::Outside(_) => format!("{mark} {path}\n"),
     };
     let mut named = String::with_capacity(text.len());
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -337,20 +337,20 @@ fn named(text: &str, at: &At, change: &Change) -> String {
 
 fn sizes(change: &Change, before: u64, after: u64) -> String {
     match change.kind {
-        ChangeKind::Created => Bytes(after).to_string(),
-        ChangeKind::Deleted => Bytes(before).to_string(),
-        _ => format!("{} to {}", Bytes(before), Bytes(after)),
+        ChangeKind::Created => ByteSize(after).to_string(),
+        ChangeKind::Deleted => ByteSize(before).to_string(),
+        _ => format!("{} to {}", ByteSize(before), ByteSize(after)),
     }
 }
 
 /// What became of the changes.
-fn outcome(outcomes: &[(At, Applied)]) -> String {
+fn outcome(outcomes: &[(OverlayPath, ApplyReport)]) -> String {
     let done: usize = outcomes.iter().map(|(_, applied)| applied.done.len()).sum();
     let noun = if done == 1 { "change" } else { "changes" };
     let mut text = format!("jig: {done} {noun} applied\n");
     let mut left_out = 0;
     let mut told = 0;
-    let mut add = |at: &At, change: &Change, why: &str| {
+    let mut add = |at: &OverlayPath, change: &Change, why: &str| {
         // A tool can make as many names as it likes that cannot be applied.
         if told == SHOWN_PATHS {
             left_out += 1;
@@ -392,7 +392,12 @@ fn outcome(outcomes: &[(At, Applied)]) -> String {
 }
 
 /// All of it, for programs.
-fn told(parts: &[Part], outcome: &str, why: Option<&str>, outcomes: &[(At, Applied)]) -> Json {
+fn told(
+    parts: &[RunLayer],
+    outcome: &str,
+    why: Option<&str>,
+    outcomes: &[(OverlayPath, ApplyReport)],
+) -> Json {
     let changes: Vec<Json> = parts
         .iter()
         .flat_map(|part| {
@@ -405,7 +410,7 @@ fn told(parts: &[Part], outcome: &str, why: Option<&str>, outcomes: &[(At, Appli
     if let Some(why) = why {
         told["why"] = json!(why);
     }
-    let paths = |of: fn(&Applied) -> &[Change]| -> Vec<String> {
+    let paths = |of: fn(&ApplyReport) -> &[Change]| -> Vec<String> {
         let outcomes = outcomes.iter();
         outcomes
             .flat_map(|(at, applied)| of(applied).iter().map(|change| at.shown(change)))
@@ -429,7 +434,7 @@ fn told(parts: &[Part], outcome: &str, why: Option<&str>, outcomes: &[(At, Appli
     told
 }
 
-fn change_told(at: &At, change: &Change) -> Json {
+fn change_told(at: &OverlayPath, change: &Change) -> Json {
     let mut told = json!({
         "path": at.shown(change),
         "kind": change.kind.name(),

@@ -1,4 +1,4 @@
-//! [`Telling`]: what a user should know about a command while it runs.
+//! [`DenialWatcher`]: what a user should know about a command while it runs.
 //!
 //! Many programs that are refused a host try again for minutes before they give up, and a server waits for ever for
 //! those who cannot reach it.
@@ -14,16 +14,16 @@ use jig_proto::{Denial, visible_words};
 use jig_runtime::unreached_in_words;
 use jig_sandbox::{Child, Interest, Profile, Waker, poll};
 
-use super::allowing_flags::{self, Place};
+use super::allowing_flags::{self, FlagContext};
 
 /// Tells it at once if standard error is a terminal. If not, what is no refusal is told at the end.
-pub(super) struct Telling {
+pub(super) struct DenialWatcher {
     over: Waker,
     thread: JoinHandle<Option<String>>,
 }
 
 /// What is looked at.
-pub(super) struct About {
+pub(super) struct WatchedCommand {
     pub(super) refusals: Option<Refusals>,
     pub(super) child: Arc<Child>,
     pub(super) profile: Arc<Profile>,
@@ -31,9 +31,9 @@ pub(super) struct About {
     pub(super) by_flags: bool,
 }
 
-impl Telling {
+impl DenialWatcher {
     /// Begins. `None` if no thread can be had: then all is told at the end.
-    pub(super) fn begin(about: About) -> Option<Self> {
+    pub(super) fn begin(about: WatchedCommand) -> Option<Self> {
         let over = Waker::new().ok()?;
         let ended = over.clone();
         let thread = thread::Builder::new().name("jig-telling".to_owned());
@@ -49,7 +49,7 @@ impl Telling {
     }
 }
 
-fn watch(mut about: About, over: &Waker) -> Option<String> {
+fn watch(mut about: WatchedCommand, over: &Waker) -> Option<String> {
     let is_seen = io::stderr().is_terminal();
     let mut untold = None;
     let mut look = Some((Instant::now() + FIRST_LOOK, FIRST_LOOK * 2));
@@ -88,7 +88,7 @@ fn watch(mut about: About, over: &Waker) -> Option<String> {
 
 fn refused(denial: &Denial, by_flags: bool) -> String {
     // A host is the same wherever the command was started.
-    let place = Place {
+    let place = FlagContext {
         root: Utf8Path::new("/"),
         current: Utf8Path::new("/"),
     };

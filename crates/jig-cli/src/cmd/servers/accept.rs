@@ -2,23 +2,23 @@
 
 use anyhow::{anyhow, bail};
 use jig_config::Server;
-use jig_engine::Held;
-use jig_mcp::Which;
-use jig_project::servers::Connections;
+use jig_engine::HeldOffer;
+use jig_mcp::ServerSelection;
+use jig_project::servers::WorkspaceServers;
 use jig_proto::{hint, visible_line, visible_lines};
 use serde_json::json;
 
 use super::view::SHORT_HASH;
 use crate::diff;
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, Output, indented};
-use crate::prompt::Terminal;
+use crate::output::{BOLD, CliOutput, DIM, indented};
+use crate::prompt::PromptTerminal;
 
 pub(super) fn run(
     server: &Server,
     yes: bool,
-    connections: &Connections,
-    out: &mut Output,
+    connections: &WorkspaceServers,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
     let name = &server.name;
     if !server.enable {
@@ -34,7 +34,7 @@ pub(super) fn run(
         }
     }
     // What it offers is known only by asking it.
-    let offered = connections.offered(Which::One(name.clone()));
+    let offered = connections.offered(ServerSelection::One(name.clone()));
     if let Some((_, why)) = offered.problems.iter().find(|(of, _)| of == name) {
         let error = anyhow!(why.clone());
         return Err(match accepted {
@@ -69,8 +69,8 @@ fn agreed(
     server: &Server,
     question: &str,
     yes: bool,
-    connections: &Connections,
-    out: &mut Output,
+    connections: &WorkspaceServers,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Option<usize>> {
     let held = connections.servers().held_of(server);
     if held.is_empty() {
@@ -83,7 +83,7 @@ fn agreed(
         false => out.text(&shown)?,
     }
     if !yes {
-        let Some(mut terminal) = Terminal::open(false, true) else {
+        let Some(mut terminal) = PromptTerminal::open(false, true) else {
             let hint = hint!(
                 "`jig servers accept {} --yes` accepts what was shown",
                 server.name
@@ -104,16 +104,16 @@ fn agreed(
 }
 
 /// What a person accepts.
-fn shown(server: &Server, held: &Held) -> String {
+fn shown(server: &Server, held: &HeldOffer) -> String {
     let (title, about, lines) = match held {
-        Held::Server {
+        HeldOffer::Server {
             name, described, ..
         } => (
             name,
             format!("declared at {}", server.declared_at()),
             described.join("\n"),
         ),
-        Held::Definition {
+        HeldOffer::Definition {
             tool,
             accepted,
             now,

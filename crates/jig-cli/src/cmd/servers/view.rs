@@ -1,10 +1,10 @@
-//! [`View`]: the servers of a workspace, for a person and for programs.
+//! [`ServersView`]: the servers of a workspace, for a person and for programs.
 
-use jig_config::{Definitions, Filled, Reach, Server, looks_secret};
-use jig_mcp::{Offered, Standing, Told, ToldTool};
+use jig_config::{DefinitionMode, Server, ServerReach, ServerSettingText, looks_secret};
+use jig_mcp::{DefinitionState, LedgerServer, LedgerTool, OfferedTools};
 use jig_project::{
     Project,
-    servers::{Connections, server_of},
+    servers::{WorkspaceServers, server_of},
 };
 use jig_proto::{hint, visible_line, visible_words};
 use serde_json::{Value as Json, json};
@@ -14,15 +14,15 @@ use crate::limits;
 use crate::output::{BOLD, DIM, GREEN, RED, YELLOW, field, indented, table};
 
 /// What is known of all servers.
-pub(super) struct View<'p> {
+pub(super) struct ServersView<'p> {
     project: &'p Project,
-    connections: &'p Connections,
-    offered: Offered,
+    connections: &'p WorkspaceServers,
+    offered: OfferedTools,
 }
 
 /// How a server stands, as far as that is known without starting it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum State {
+enum ServerReadiness {
     /// It is switched off.
     Off,
     /// It is not started before a person accepted it.
@@ -37,7 +37,7 @@ enum State {
     Ready,
 }
 
-impl State {
+impl ServerReadiness {
     /// For programs.
     fn name(&self) -> &'static str {
         match self {
@@ -59,11 +59,11 @@ impl State {
     }
 }
 
-impl<'p> View<'p> {
+impl<'p> ServersView<'p> {
     pub(super) fn new(
         project: &'p Project,
-        connections: &'p Connections,
-        offered: Offered,
+        connections: &'p WorkspaceServers,
+        offered: OfferedTools,
     ) -> Self {
         Self {
             project,
@@ -80,21 +80,21 @@ impl<'p> View<'p> {
             .map(|server| &**server)
     }
 
-    fn told(&self, server: &Server) -> Told {
+    fn told(&self, server: &Server) -> LedgerServer {
         self.connections.servers().told(server)
     }
 
-    fn state(&self, server: &Server, told: &Told) -> State {
+    fn state(&self, server: &Server, told: &LedgerServer) -> ServerReadiness {
         let mut problems = self.offered.problems.iter();
         let problem = problems.find(|(of, _)| *of == server.name);
         let held = told.tools.iter().filter(|tool| is_held(tool)).count();
         match problem {
-            _ if !server.enable => State::Off,
-            _ if !told.accepted => State::Waits,
-            Some((_, why)) => State::Failed(why.clone()),
-            None if told.listed_at.is_none() => State::Unasked,
-            None if held > 0 => State::Held(held),
-            None => State::Ready,
+            _ if !server.enable => ServerReadiness::Off,
+            _ if !told.accepted => ServerReadiness::Waits,
+            Some((_, why)) => ServerReadiness::Failed(why.clone()),
+            None if told.listed_at.is_none() => ServerReadiness::Unasked,
+            None if held > 0 => ServerReadiness::Held(held),
+            None => ServerReadiness::Ready,
         }
     }
 
@@ -141,17 +141,17 @@ impl<'p> View<'p> {
     pub(super) fn hints_of(&self, server: &Server) -> Vec<String> {
         let name = &server.name;
         let hint = match self.state(server, &self.told(server)) {
-            State::Waits => hint!(
+            ServerReadiness::Waits => hint!(
                 "a file of this workspace declares `{name}`, which is not started before you accept it: `jig servers \
                  accept {name}`"
             )
             .to_string(),
-            State::Held(_) => hint!(
+            ServerReadiness::Held(_) => hint!(
                 "tools of `{name}` are new or have changed: `jig servers accept {name}` shows how"
             )
             .to_string(),
-            State::Failed(why) => format!("jig: {why}"),
-            State::Off | State::Unasked | State::Ready => return Vec::new(),
+            ServerReadiness::Failed(why) => format!("jig: {why}"),
+            ServerReadiness::Off | ServerReadiness::Unasked | ServerReadiness::Ready => return Vec::new(),
         };
         vec![hint]
     }
@@ -159,7 +159,7 @@ impl<'p> View<'p> {
     /// Where to ask about a server of which nothing is known. Why it failed is known only to who started it.
     pub(super) fn unasked(&self, server: &Server) -> Option<String> {
         let name = &server.name;
-        let is_unasked = self.state(server, &self.told(server)) == State::Unasked;
+        let is_unasked = self.state(server, &self.told(server)) == ServerReadiness::Unasked;
         is_unasked.then(|| {
             hint!("`{name}` was not asked yet: `jig servers refresh {name}` starts it and tells")
                 .to_string()
@@ -171,10 +171,10 @@ impl<'p> View<'p> {
         let told = self.told(server);
         let state = self.state(server, &told);
         let style = match state {
-            State::Ready => GREEN,
-            State::Failed(_) => RED,
-            State::Off | State::Unasked => DIM,
-            State::Waits | State::Held(_) => YELLOW,
+            ServerReadiness::Ready => GREEN,
+            ServerReadiness::Failed(_) => RED,
+            ServerReadiness::Off | ServerReadiness::Unasked => DIM,
+            ServerReadiness::Waits | ServerReadiness::Held(_) => YELLOW,
         };
         let mut text = format!(
             "{BOLD}{}{BOLD:#}  {style}{}{style:#}\n",
@@ -182,8 +182,8 @@ impl<'p> View<'p> {
             state.shown()
         );
         let how = match server.reach {
-            Reach::Program { .. } => "command",
-            Reach::Remote { .. } => "url",
+            ServerReach::Program { .. } => "command",
+            ServerReach::Remote { .. } => "url",
         };
         text.push_str(&field(how, visible_line(&reached(server))));
         for (name, value) in named_values(server) {
@@ -204,7 +204,7 @@ impl<'p> View<'p> {
         ));
         text.push_str(&field("declared", server.declared_at()));
         text.push_str(&self.tools_table(server, &told));
-        if let Reach::Program { policy, .. } = &server.reach {
+        if let ServerReach::Program { policy, .. } = &server.reach {
             let rules = self.project.policy(policy, &self.project.workspace()?)?;
             let guards = self.project.config().guards(policy, &self.project.root);
             text.push_str("\nWhat it may do:\n");
@@ -215,7 +215,7 @@ impl<'p> View<'p> {
 
     pub(super) fn one_json(&self, server: &Server) -> anyhow::Result<Json> {
         let told = self.told(server);
-        let tool = |tool: &ToldTool| {
+        let tool = |tool: &LedgerTool| {
             json!({
                 "name": tool.definition.name,
                 "tool": self.name_of(server, &tool.definition.name),
@@ -225,7 +225,7 @@ impl<'p> View<'p> {
         };
         let tools: Vec<Json> = told.tools.iter().map(tool).collect();
         let mut shown = self.common_json(server, &told, Json::Array(tools));
-        if let Reach::Program { policy, .. } = &server.reach {
+        if let ServerReach::Program { policy, .. } = &server.reach {
             let rules = self.project.policy(policy, &self.project.workspace()?)?;
             let guards = self.project.config().guards(policy, &self.project.root);
             shown["policy"] = policy::shown_json(policy, &rules, &guards);
@@ -233,7 +233,7 @@ impl<'p> View<'p> {
         Ok(shown)
     }
 
-    fn common_json(&self, server: &Server, told: &Told, tools: Json) -> Json {
+    fn common_json(&self, server: &Server, told: &LedgerServer, tools: Json) -> Json {
         let state = self.state(server, told);
         let held = told.tools.iter().filter(|tool| is_held(tool)).count();
         let values = named_values(server).into_iter();
@@ -242,12 +242,12 @@ impl<'p> View<'p> {
             "name": server.name,
             "state": state.name(),
             "why": match &state {
-                State::Failed(why) => Some(why),
+                ServerReadiness::Failed(why) => Some(why),
                 _ => None,
             },
             "reach": match &server.reach {
-                Reach::Remote { .. } => "remote",
-                Reach::Program { .. } => "program",
+                ServerReach::Remote { .. } => "remote",
+                ServerReach::Program { .. } => "program",
             },
             "reached_by": reached(server),
             "given": values.collect::<serde_json::Map<_, _>>(),
@@ -276,11 +276,11 @@ impl<'p> View<'p> {
         found.map(|tool| tool.name.to_string())
     }
 
-    fn tools_table(&self, server: &Server, told: &Told) -> String {
+    fn tools_table(&self, server: &Server, told: &LedgerServer) -> String {
         if told.tools.is_empty() {
             return String::new();
         }
-        let row = |tool: &ToldTool| {
+        let row = |tool: &LedgerTool| {
             let name = visible_line(&tool.definition.name);
             let offered = self.name_of(server, &tool.definition.name);
             vec![
@@ -297,15 +297,18 @@ impl<'p> View<'p> {
 }
 
 /// Whether a tool waits for a person.
-pub(super) fn is_held(tool: &ToldTool) -> bool {
-    matches!(tool.standing, Standing::Changed(_) | Standing::New(_))
+pub(super) fn is_held(tool: &LedgerTool) -> bool {
+    matches!(
+        tool.standing,
+        DefinitionState::Changed(_) | DefinitionState::New(_)
+    )
 }
 
-fn standing(standing: &Standing) -> &'static str {
+fn standing(standing: &DefinitionState) -> &'static str {
     match standing {
-        Standing::Accepted => "accepted",
-        Standing::Changed(_) => "held: changed",
-        Standing::New(_) => "held: new",
+        DefinitionState::Accepted => "accepted",
+        DefinitionState::Changed(_) => "held: changed",
+        DefinitionState::New(_) => "held: new",
         _ => "gone",
     }
 }
@@ -313,7 +316,7 @@ fn standing(standing: &Standing) -> &'static str {
 /// The program and its arguments, or the address: as written, and without what looks like a secret.
 fn reached(server: &Server) -> String {
     match &server.reach {
-        Reach::Program { command, .. } => {
+        ServerReach::Program { command, .. } => {
             // The value of an option is named by the option.
             let mut option = String::new();
             let mut words = Vec::new();
@@ -329,15 +332,15 @@ fn reached(server: &Server) -> String {
             }
             words.join(" ")
         }
-        Reach::Remote { url, .. } => shown("url", url),
+        ServerReach::Remote { url, .. } => shown("url", url),
     }
 }
 
 /// The variables or headers that it is given.
 fn named_values(server: &Server) -> Vec<(String, String)> {
     let values = match &server.reach {
-        Reach::Remote { headers, .. } => headers,
-        Reach::Program { .. } => &server.env,
+        ServerReach::Remote { headers, .. } => headers,
+        ServerReach::Program { .. } => &server.env,
     };
     let values = values.iter();
     values
@@ -346,7 +349,7 @@ fn named_values(server: &Server) -> Vec<(String, String)> {
 }
 
 /// A value as it is written, unless that is a secret.
-fn shown(name: &str, value: &Filled) -> String {
+fn shown(name: &str, value: &ServerSettingText) -> String {
     let written = value.to_string();
     match value.command().is_none() && looks_secret(name, &written) {
         true => "…".to_owned(),
@@ -356,8 +359,8 @@ fn shown(name: &str, value: &Filled) -> String {
 
 fn definitions(server: &Server) -> &'static str {
     match server.definitions {
-        Definitions::Follow => "of its tools are taken over as they come",
-        Definitions::Hold => "of its tools are held until you accept them",
+        DefinitionMode::Follow => "of its tools are taken over as they come",
+        DefinitionMode::Hold => "of its tools are held until you accept them",
     }
 }
 

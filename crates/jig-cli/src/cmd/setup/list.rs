@@ -1,58 +1,58 @@
 //! The clients, and which of them are connected.
 
 use camino::Utf8Path;
-use jig_clients::Client;
-use jig_clients::entry::{Entry, Found};
+use jig_clients::AgentClient;
+use jig_clients::entry::{ExistingEntry, ServerEntry};
 use jig_clients::settings_file::SettingsFile;
 use jig_clients::way_to_server::on_search_path;
-use jig_project::{Environment, locate};
+use jig_project::{CommandEnvironment, locate};
 use jig_proto::visible_lines;
 use serde_json::{Value as Json, json};
 
 use crate::exit::Done;
-use crate::output::{Output, table};
+use crate::output::{CliOutput, table};
 
 /// Lists them, for the workspace at `root` and for its user.
 pub(super) fn run(
     name: &str,
     root: &Utf8Path,
-    env: &Environment,
-    out: &mut Output,
+    env: &CommandEnvironment,
+    out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
-    let rows: Vec<Row> = Client::ALL
+    let rows: Vec<SetupRow> = AgentClient::ALL
         .into_iter()
-        .map(|client| Row::new(client, name, root, env))
+        .map(|client| SetupRow::new(client, name, root, env))
         .collect();
     if out.is_json() {
-        let clients: Vec<Json> = rows.iter().map(Row::json).collect();
+        let clients: Vec<Json> = rows.iter().map(SetupRow::json).collect();
         out.json(&json!({ "workspace": root, "clients": clients }))?;
         return Ok(Done::Ok);
     }
     let header = ["CLIENT", "INSTALLED", "THIS PROJECT", "ALL PROJECTS"];
-    let rows: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(SetupRow::cells).collect();
     let mut text = table(&header, &rows);
     text.push_str("\nConnect one with `jig setup CLIENT`: it shows what it would write, and --write writes it.\n");
     out.text(&text)?;
     Ok(Done::Ok)
 }
 
-struct Row {
-    client: Client,
+struct SetupRow {
+    client: AgentClient,
     installed: bool,
-    project: State,
-    user: State,
+    project: ClientFileState,
+    user: ClientFileState,
 }
 
 /// Whether a file connects its client.
-enum State {
+enum ClientFileState {
     Connected,
     Missing,
     /// It cannot be read, for this reason.
     Unreadable(String),
 }
 
-impl Row {
-    fn new(client: Client, name: &str, root: &Utf8Path, env: &Environment) -> Self {
+impl SetupRow {
+    fn new(client: AgentClient, name: &str, root: &Utf8Path, env: &CommandEnvironment) -> Self {
         let (programs, folder) = client.traces(env);
         let installed = programs
             .iter()
@@ -67,7 +67,7 @@ impl Row {
                 name,
                 SettingsFile::of_project(root, client.project_file(), env),
             ),
-            user: user.map_or(State::Missing, |path| {
+            user: user.map_or(ClientFileState::Missing, |path| {
                 state(client, name, SettingsFile::of_user(&path, env))
             }),
         }
@@ -94,7 +94,7 @@ impl Row {
     }
 }
 
-impl State {
+impl ClientFileState {
     fn json(&self) -> Json {
         match self {
             Self::Connected => json!({ "state": "connected" }),
@@ -113,19 +113,19 @@ impl State {
 }
 
 /// Whether there is an entry of that name, whatever it says.
-fn state(client: Client, name: &str, file: anyhow::Result<SettingsFile>) -> State {
-    let entry = Entry {
+fn state(client: AgentClient, name: &str, file: anyhow::Result<SettingsFile>) -> ClientFileState {
+    let entry = ServerEntry {
         name: name.to_owned(),
         value: json!({}),
         input: None,
     };
     let file = match file {
         Ok(file) => file,
-        Err(error) => return State::Unreadable(error.to_string()),
+        Err(error) => return ClientFileState::Unreadable(error.to_string()),
     };
     match client.find(file.text.as_deref().unwrap_or_default(), &entry) {
-        Ok(Found::Missing) => State::Missing,
-        Ok(_) => State::Connected,
-        Err(fault) => State::Unreadable(format!("`{}`, {fault}", file.shown)),
+        Ok(ExistingEntry::Missing) => ClientFileState::Missing,
+        Ok(_) => ClientFileState::Connected,
+        Err(fault) => ClientFileState::Unreadable(format!("`{}`, {fault}", file.shown)),
     }
 }

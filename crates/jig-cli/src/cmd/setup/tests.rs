@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::*;
 
-fn env(variables: &[(&str, &str)]) -> Environment {
+fn env(variables: &[(&str, &str)]) -> CommandEnvironment {
     let variables: serde_json::Map<String, Json> = variables
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).into()))
@@ -12,13 +12,13 @@ fn env(variables: &[(&str, &str)]) -> Environment {
     serde_json::from_value(Json::Object(variables)).unwrap()
 }
 
-fn entry(client: Client, http: bool) -> Option<Entry> {
+fn entry(client: AgentClient, http: bool) -> Option<ServerEntry> {
     let args = ["mcp".to_owned()];
     let (value, input) = match http {
         false => (client.starts("jig", &args, &env(&[])), None),
         true => client.reaches("http://127.0.0.1:8080/mcp", "jig")?,
     };
-    Some(Entry {
+    Some(ServerEntry {
         name: "jig".to_owned(),
         value,
         input,
@@ -27,11 +27,11 @@ fn entry(client: Client, http: bool) -> Option<Entry> {
 
 #[test]
 fn every_client_has_the_name_that_the_command_line_has() {
-    let names: Vec<String> = Client::value_variants()
+    let names: Vec<String> = AgentClient::value_variants()
         .iter()
         .map(|client| client.to_possible_value().unwrap().get_name().to_owned())
         .collect();
-    assert_eq!(names, Client::ALL.map(Client::name));
+    assert_eq!(names, AgentClient::ALL.map(AgentClient::name));
 }
 
 /// The token is read from a variable or asked for. Nothing that is written could be one.
@@ -46,32 +46,32 @@ fn a_server_that_runs_is_reached_with_a_token_from_elsewhere() {
         );
     };
     check(
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         "/headers/Authorization",
         "Bearer ${JIG_MCP_TOKEN}",
     );
-    check(Client::Codex, "/bearer_token_env_var", "JIG_MCP_TOKEN");
+    check(AgentClient::Codex, "/bearer_token_env_var", "JIG_MCP_TOKEN");
     check(
-        Client::Cursor,
+        AgentClient::Cursor,
         "/headers/Authorization",
         "Bearer ${env:JIG_MCP_TOKEN}",
     );
     check(
-        Client::VsCode,
+        AgentClient::VsCode,
         "/headers/Authorization",
         "Bearer ${input:jig-token}",
     );
-    assert!(entry(Client::Zed, true).is_none());
+    assert!(entry(AgentClient::Zed, true).is_none());
 }
 
 #[test]
 fn what_is_written_is_found_again() {
-    for client in Client::ALL {
+    for client in AgentClient::ALL {
         for http in [false, true] {
             let Some(entry) = entry(client, http) else {
                 continue;
             };
-            let other = self::entry(client, !http).unwrap_or_else(|| Entry {
+            let other = self::entry(client, !http).unwrap_or_else(|| ServerEntry {
                 name: "jig".to_owned(),
                 value: json!({ "command": "other" }),
                 input: None,
@@ -79,7 +79,7 @@ fn what_is_written_is_found_again() {
             let text = client.edit("", &entry).unwrap();
             assert_eq!(
                 client.find(&text, &entry),
-                Ok(Found::Same),
+                Ok(ExistingEntry::Same),
                 "{client:?}\n{text}"
             );
             assert_eq!(
@@ -88,13 +88,13 @@ fn what_is_written_is_found_again() {
                 "{client:?}"
             );
             assert!(
-                matches!(client.find(&text, &other), Ok(Found::Other(_))),
+                matches!(client.find(&text, &other), Ok(ExistingEntry::Other(_))),
                 "{client:?}\n{text}"
             );
             let replaced = client.edit(&text, &other).unwrap();
             assert_eq!(
                 client.find(&replaced, &other),
-                Ok(Found::Same),
+                Ok(ExistingEntry::Same),
                 "{client:?}\n{replaced}"
             );
         }
@@ -104,13 +104,13 @@ fn what_is_written_is_found_again() {
 /// An input of that name is not asked for twice.
 #[test]
 fn an_input_is_added_once() {
-    let entry = entry(Client::VsCode, true).unwrap();
+    let entry = entry(AgentClient::VsCode, true).unwrap();
     let before =
         "{\n  \"inputs\": [\n    { \"id\": \"other\" },\n    { \"id\": \"jig-token\" }\n  ]\n}\n";
-    let text = Client::VsCode.edit(before, &entry).unwrap();
+    let text = AgentClient::VsCode.edit(before, &entry).unwrap();
     assert_eq!(text.matches("jig-token\"").count(), 1, "{text}");
     let before = "{\n  \"inputs\": [\n    { \"id\": \"other\" }\n  ]\n}\n";
-    let text = Client::VsCode.edit(before, &entry).unwrap();
+    let text = AgentClient::VsCode.edit(before, &entry).unwrap();
     assert!(
         text.contains("{ \"id\": \"other\" },\n    {\n      \"type\": \"promptString\""),
         "{text}"
@@ -120,7 +120,7 @@ fn an_input_is_added_once() {
 #[test]
 fn codex_passes_on_where_jig_keeps_its_files() {
     let check = |variables: &[(&str, &str)], expected: Json| {
-        let entry = Client::Codex.starts("jig", &[], &env(variables));
+        let entry = AgentClient::Codex.starts("jig", &[], &env(variables));
         assert_eq!(
             entry.get("env_vars"),
             Some(&expected).filter(|vars| !vars.is_null())
@@ -133,29 +133,37 @@ fn codex_passes_on_where_jig_keeps_its_files() {
 
 #[test]
 fn files_of_the_user() {
-    let check = |client: Client, variables: &[(&str, &str)], expected: Option<&str>| {
+    let check = |client: AgentClient, variables: &[(&str, &str)], expected: Option<&str>| {
         let file = client.user_file(&env(variables));
         assert_eq!(file.as_deref(), expected.map(Utf8Path::new), "{client:?}");
     };
     let home = [("HOME", "/h")];
-    check(Client::ClaudeCode, &home, Some("/h/.claude.json"));
-    check(Client::Codex, &home, Some("/h/.codex/config.toml"));
+    check(AgentClient::ClaudeCode, &home, Some("/h/.claude.json"));
+    check(AgentClient::Codex, &home, Some("/h/.codex/config.toml"));
     check(
-        Client::Codex,
+        AgentClient::Codex,
         &[("CODEX_HOME", "/c")],
         Some("/c/config.toml"),
     );
-    check(Client::Cursor, &home, Some("/h/.cursor/mcp.json"));
+    check(AgentClient::Cursor, &home, Some("/h/.cursor/mcp.json"));
     if cfg!(target_os = "linux") {
-        check(Client::VsCode, &home, Some("/h/.config/Code/User/mcp.json"));
         check(
-            Client::VsCode,
+            AgentClient::VsCode,
+            &home,
+            Some("/h/.config/Code/User/mcp.json"),
+        );
+        check(
+            AgentClient::VsCode,
             &[("XDG_CONFIG_HOME", "/x")],
             Some("/x/Code/User/mcp.json"),
         );
-        check(Client::Zed, &home, Some("/h/.config/zed/settings.json"));
+        check(
+            AgentClient::Zed,
+            &home,
+            Some("/h/.config/zed/settings.json"),
+        );
     }
-    for client in Client::ALL {
+    for client in AgentClient::ALL {
         check(client, &[], None);
     }
 }
@@ -213,7 +221,7 @@ fn words_are_quoted_for_a_shell() {
 #[test]
 fn a_fault_counts_lines_and_characters() {
     let check = |text: &str, at: usize, expected: (usize, usize)| {
-        let fault = Fault::at(text, at, "x");
+        let fault = SettingsSyntaxError::at(text, at, "x");
         assert_eq!((fault.line, fault.column), expected);
     };
     check("", 0, (1, 1));

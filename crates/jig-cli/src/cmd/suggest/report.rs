@@ -1,25 +1,25 @@
 //! What was learned, as text and as JSON.
 
-use jig_config::{Additions, Edit};
-use jig_engine::{Evidence, Proposal, Withheld};
+use jig_config::{Additions, ConfigEdit};
+use jig_engine::{Evidence, Proposal, WithheldAccess};
 use jig_project::learned_rules::Lesson;
 use jig_proto::{visible_line, visible_lines};
 use jig_sandbox::Exit;
 use serde_json::{Map, Value as Json, json};
 
-use crate::output::{Output, remark};
+use crate::output::{CliOutput, remark};
 
 /// A proposal and what is said about it.
-pub(super) struct Told<'a> {
+pub(super) struct ProposalReport<'a> {
     pub(super) lesson: &'a Lesson,
     /// The command.
     pub(super) line: &'a str,
     pub(super) proposal: &'a Proposal,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: ProposalOutcome,
 }
 
 /// What came of it.
-pub(super) enum Outcome {
+pub(super) enum ProposalOutcome {
     /// The command works under the rules.
     Enough,
     /// It failed under them, and had printed this at the end.
@@ -28,14 +28,14 @@ pub(super) enum Outcome {
     Failed(Exit),
 }
 
-impl Told<'_> {
-    pub(super) fn print(&self, out: &mut Output) -> anyhow::Result<()> {
-        if let Outcome::NotEnough(_, tail) = &self.outcome
+impl ProposalReport<'_> {
+    pub(super) fn print(&self, out: &mut CliOutput) -> anyhow::Result<()> {
+        if let ProposalOutcome::NotEnough(_, tail) = &self.outcome
             && !tail.is_empty()
         {
             remark(&format!("jig: the end of what it printed:\n{tail}"));
         }
-        let mut edit = Edit::new(None)?;
+        let mut edit = ConfigEdit::new(None)?;
         let additions = self.lesson.added(self.proposal);
         if additions != Additions::default() {
             edit.add(&self.lesson.tool, &additions)?;
@@ -75,14 +75,14 @@ impl Told<'_> {
             self.line
         )];
         match &self.outcome {
-            Outcome::Enough => {
+            ProposalOutcome::Enough => {
                 head.push("A second run, under these rules, went well.".to_owned());
             }
-            Outcome::NotEnough(exit, _) => head.push(format!(
+            ProposalOutcome::NotEnough(exit, _) => head.push(format!(
                 "These rules are not enough: under them it {}.",
                 ended(*exit)
             )),
-            Outcome::Failed(exit) => head.push(format!(
+            ProposalOutcome::Failed(exit) => head.push(format!(
                 "It {} when it was watched: the rules are incomplete, and were not tried.",
                 ended(*exit)
             )),
@@ -140,9 +140,9 @@ impl Told<'_> {
             })
         });
         let (outcome, exit) = match &self.outcome {
-            Outcome::Enough => ("enough", None),
-            Outcome::NotEnough(exit, _) => ("not_enough", Some(ended(*exit))),
-            Outcome::Failed(exit) => ("failed", Some(ended(*exit))),
+            ProposalOutcome::Enough => ("enough", None),
+            ProposalOutcome::NotEnough(exit, _) => ("not_enough", Some(ended(*exit))),
+            ProposalOutcome::Failed(exit) => ("failed", Some(ended(*exit))),
         };
         json!({
             "tool": self.lesson.tool,
@@ -186,7 +186,7 @@ fn of(evidence: &Evidence) -> Json {
     json!({ "programs": evidence.programs, "count": evidence.count })
 }
 
-fn told(withheld: &Withheld) -> [String; 2] {
+fn told(withheld: &WithheldAccess) -> [String; 2] {
     let wanted = match withheld.evidence.programs.is_empty() {
         true => String::new(),
         false => format!(", wanted {}", withheld.evidence.told()),

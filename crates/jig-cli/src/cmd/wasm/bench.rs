@@ -4,17 +4,21 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use anyhow::Context;
 use camino::Utf8Path;
-use jig_project::component_bench::{self, Bench, Figures, Measured};
+use jig_project::component_bench::{self, Bench, BenchFigures, Measured};
 use jig_project::{component_file, locate};
 use jig_proto::visible_line;
 
-use crate::args::{Global, WasmBenchArgs};
+use crate::args::{GlobalArgs, WasmBenchArgs};
 use crate::exit::Done;
 use crate::interrupt;
 use crate::limits;
-use crate::output::{BOLD, DIM, Output, YELLOW, field};
+use crate::output::{BOLD, CliOutput, DIM, YELLOW, field};
 
-pub(crate) fn run(args: &WasmBenchArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(
+    args: &WasmBenchArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let component = component_file::opened(&args.file)?;
     let root = locate::root(global.workspace.as_deref())?;
     // The cache of this command alone: a measurement changes nothing of the user's.
@@ -28,7 +32,7 @@ pub(crate) fn run(args: &WasmBenchArgs, global: &Global, out: &mut Output) -> an
         arguments: &args.arguments,
         calls: args.calls,
     };
-    let progress = Progress::new();
+    let progress = BenchProgress::new();
     let bench = Bench {
         component,
         scratch: scratch.path(),
@@ -44,7 +48,7 @@ pub(crate) fn run(args: &WasmBenchArgs, global: &Global, out: &mut Output) -> an
     Ok(Done::Ok)
 }
 
-fn shown(file: &Utf8Path, figures: &Figures) -> String {
+fn shown(file: &Utf8Path, figures: &BenchFigures) -> String {
     let time = component_bench::time;
     let mut text = format!("{BOLD}{}{BOLD:#}\n", visible_line(file.as_str()));
     let (cold, disk, calls) = (&figures.cold, &figures.disk, &figures.calls);
@@ -106,11 +110,11 @@ fn times(count: usize) -> String {
 }
 
 /// What is done now, on a line of the terminal that is gone afterwards.
-struct Progress {
+struct BenchProgress {
     is_shown: bool,
 }
 
-impl Progress {
+impl BenchProgress {
     fn new() -> Self {
         Self {
             is_shown: io::stderr().is_terminal(),
@@ -130,7 +134,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for BenchProgress {
     fn drop(&mut self) {
         self.clear();
     }

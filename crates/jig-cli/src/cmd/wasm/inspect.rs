@@ -5,23 +5,23 @@
 mod abilities;
 
 use camino::Utf8Path;
-use jig_project::{Environment, component_file};
+use jig_project::{CommandEnvironment, component_file};
 use jig_proto::{visible_line, visible_lines, visible_words};
-use jig_wasm::{Description, Import, Inspection, WasmRuntime};
+use jig_wasm::{ComponentImport, ComponentTool, Inspection, WasmRuntime};
 use serde_json::{Map, Value as Json, json};
 
 use self::abilities::Ability;
 
 use crate::args::WasmInspectArgs;
-use crate::compile_notice::Watch;
+use crate::compile_notice::CompileWatch;
 use crate::exit::Done;
 use crate::limits;
-use crate::output::{BOLD, CYAN, DIM, GREEN, Output, RED};
+use crate::output::{BOLD, CYAN, CliOutput, DIM, GREEN, RED};
 
-pub(crate) fn run(args: &WasmInspectArgs, out: &mut Output) -> anyhow::Result<Done> {
+pub(crate) fn run(args: &WasmInspectArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let component = component_file::opened(&args.file)?;
-    let runtime = WasmRuntime::new(Environment::of_this_process().wasm_settings())?;
-    let watch = Watch::over(&runtime);
+    let runtime = WasmRuntime::new(CommandEnvironment::of_this_process().wasm_settings())?;
+    let watch = CompileWatch::over(&runtime);
     let found = runtime.inspect(&component);
     let found = found.map_err(|error| component_file::explained(&error))?;
     // What would not run, or cannot be described, is still worth looking into.
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &WasmInspectArgs, out: &mut Output) -> anyhow::Result<Do
         Ok(tools) => (tools.unwrap_or_default(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    let seen = Seen {
+    let seen = InspectedComponent {
         file: &args.file,
         found,
         tools,
@@ -49,15 +49,15 @@ pub(crate) fn run(args: &WasmInspectArgs, out: &mut Output) -> anyhow::Result<Do
 }
 
 /// All that is known of a component.
-struct Seen<'a> {
+struct InspectedComponent<'a> {
     file: &'a Utf8Path,
     found: Inspection,
-    tools: Vec<Description>,
+    tools: Vec<ComponentTool>,
     /// Why it would not run, with the way out.
     problem: Option<String>,
 }
 
-impl Seen<'_> {
+impl InspectedComponent<'_> {
     /// The contract by which it is called, with its version.
     fn contract(&self) -> Option<&str> {
         let names = self.found.imports.iter().map(|import| &*import.interface);
@@ -70,14 +70,14 @@ impl Seen<'_> {
     }
 
     fn to_json(&self) -> Json {
-        let import = |import: &Import| {
+        let import = |import: &ComponentImport| {
             json!({
                 "interface": import.interface,
                 "functions": import.functions,
                 "provided": import.provided,
             })
         };
-        let tool = |tool: &Description| {
+        let tool = |tool: &ComponentTool| {
             json!({
                 "name": tool.name,
                 "description": tool.description,
@@ -186,7 +186,7 @@ impl Seen<'_> {
 }
 
 /// A tool as its component describes it: each parameter on a line.
-fn described(tool: &Description) -> String {
+fn described(tool: &ComponentTool) -> String {
     let (name, about) = (visible_line(&tool.name), one_line(&tool.description));
     let mut text = format!("\n{CYAN}{name}{CYAN:#}  {about}\n");
     let empty = Map::new();

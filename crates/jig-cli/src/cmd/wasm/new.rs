@@ -1,17 +1,21 @@
 //! `jig wasm new`: a small project that is a tool, complete and ready to be built.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_project::wasm_project::{self, Name, Template};
+use jig_project::wasm_project::{self, ProjectName, ProjectTemplate};
 use jig_project::{locate, shell_word};
 use jig_proto::{visible_line, visible_lines};
 use serde_json::json;
 
-use crate::args::{Global, Language, WasmNewArgs};
+use crate::args::{GlobalArgs, Language, WasmNewArgs};
 use crate::exit::Done;
-use crate::output::{BOLD, DIM, GREEN, Output, field, indented};
+use crate::output::{BOLD, CliOutput, DIM, GREEN, field, indented};
 
-pub(crate) fn run(args: &WasmNewArgs, global: &Global, out: &mut Output) -> anyhow::Result<Done> {
-    let name = Name::parse(&args.name)?;
+pub(crate) fn run(
+    args: &WasmNewArgs,
+    global: &GlobalArgs,
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
+    let name = ProjectName::parse(&args.name)?;
     let template = match args.lang {
         Language::Rust => &wasm_project::RUST,
         Language::Python => &wasm_project::PYTHON,
@@ -24,7 +28,7 @@ pub(crate) fn run(args: &WasmNewArgs, global: &Global, out: &mut Output) -> anyh
         .map(|(path, text)| (*path, name.put_into(text)))
         .collect();
     wasm_project::make(&dir, &files)?;
-    let made = Made {
+    let made = NewProject {
         name: &name,
         template,
         component: name.put_into(template.component),
@@ -39,9 +43,9 @@ pub(crate) fn run(args: &WasmNewArgs, global: &Global, out: &mut Output) -> anyh
 }
 
 /// What was made.
-struct Made<'a> {
-    name: &'a Name,
-    template: &'a Template,
+struct NewProject<'a> {
+    name: &'a ProjectName,
+    template: &'a ProjectTemplate,
     dir: &'a Utf8Path,
     /// The component that building gives, below the folder.
     component: String,
@@ -49,7 +53,7 @@ struct Made<'a> {
     outer: Option<Utf8PathBuf>,
 }
 
-impl Made<'_> {
+impl NewProject<'_> {
     /// One line for a shell, from here to a component.
     fn build(&self) -> String {
         let steps = self.name.put_into(self.template.build);
@@ -73,7 +77,11 @@ impl Made<'_> {
     }
 }
 
-fn told(made: &Made<'_>, files: &[(&str, String)], out: &mut Output) -> anyhow::Result<Done> {
+fn told(
+    made: &NewProject<'_>,
+    files: &[(&str, String)],
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     let dir = visible_line(made.dir.as_str());
     let language = made.template.language;
     let mut text = format!(
@@ -93,7 +101,11 @@ fn told(made: &Made<'_>, files: &[(&str, String)], out: &mut Output) -> anyhow::
     Ok(Done::Ok)
 }
 
-fn told_as_json(made: &Made<'_>, paths: &[&str], out: &mut Output) -> anyhow::Result<Done> {
+fn told_as_json(
+    made: &NewProject<'_>,
+    paths: &[&str],
+    out: &mut CliOutput,
+) -> anyhow::Result<Done> {
     out.json(&json!({
         "name": made.name.snake(),
         "dir": made.dir,
@@ -107,7 +119,7 @@ fn told_as_json(made: &Made<'_>, paths: &[&str], out: &mut Output) -> anyhow::Re
 }
 
 /// The folder as the workspace around the current folder names it.
-fn around(dir: &Utf8Path, global: &Global) -> Option<Utf8PathBuf> {
+fn around(dir: &Utf8Path, global: &GlobalArgs) -> Option<Utf8PathBuf> {
     let root = locate::root(global.workspace.as_deref()).ok()?;
     let dir = locate::resolved(dir).ok()?;
     dir.strip_prefix(root).ok().map(Utf8Path::to_owned)

@@ -230,7 +230,10 @@ fn what_is_named_comes_on_top_of_what_was_learned() {
         comment: Vec::new(),
     };
     let learned = Additions {
-        fs: vec![rule(".", Capabilities::NONE), rule("a", Capabilities::ALL)],
+        fs: vec![
+            rule(".", FileCapabilities::NONE),
+            rule("a", FileCapabilities::ALL),
+        ],
         presets: vec![Preset::Node],
         ..Additions::default()
     };
@@ -240,19 +243,19 @@ fn what_is_named_comes_on_top_of_what_was_learned() {
             rule("a", READ),
             rule("a/b", READ),
             rule("b", READ),
-            rule("c", Capabilities::ALL),
+            rule("c", FileCapabilities::ALL),
         ],
         presets: vec![Preset::Node, Preset::Python],
         ..Additions::default()
     };
     let all = joined(learned, &named);
-    let fs: Vec<(&str, Capabilities)> = all
+    let fs: Vec<(&str, FileCapabilities)> = all
         .fs
         .iter()
         .map(|rule| (rule.path.as_str(), rule.capabilities))
         .collect();
     // A rule below one that grants more would take something away.
-    let all_of = |path| (path, Capabilities::ALL);
+    let all_of = |path| (path, FileCapabilities::ALL);
     assert_eq!(fs, [(".", READ), all_of("a"), all_of("c")]);
     assert_eq!(all.presets, [Preset::Node, Preset::Python]);
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn servers_stand_where_the_client_has_them() {
     let check = |from: ImportFrom, all: Json, expected: &[&str]| {
-        let file = source(from, "file", Scope::User, &all).unwrap();
+        let file = source(from, "file", ClientFileScope::User, &all).unwrap();
         let names: Vec<&str> = file.servers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, expected, "{all}");
     };
@@ -41,7 +41,7 @@ fn too_many_servers_are_refused() {
     let refused = source(
         ImportFrom::Claude,
         "file",
-        Scope::User,
+        ClientFileScope::User,
         &json!({ "mcpServers": many }),
     );
     assert!(
@@ -53,7 +53,7 @@ fn too_many_servers_are_refused() {
     let refused = source(
         ImportFrom::Claude,
         "file",
-        Scope::User,
+        ClientFileScope::User,
         &json!({ "mcpServers": [] }),
     );
     assert!(refused.unwrap_err().to_string().contains("it is no object"));

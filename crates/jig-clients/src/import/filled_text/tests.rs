@@ -1,8 +1,8 @@
 use super::*;
-use crate::import::declared::Input;
+use crate::import::declared::PromptedInput;
 
-fn context(client: ImportFrom, inputs: &[Input]) -> Context<'_> {
-    Context {
+fn context(client: ImportFrom, inputs: &[PromptedInput]) -> ImportContext<'_> {
+    ImportContext {
         client,
         root: Utf8Path::new("/srv/space"),
         home: Some(Utf8Path::new("/home/me")),
@@ -12,13 +12,13 @@ fn context(client: ImportFrom, inputs: &[Input]) -> Context<'_> {
 
 /// How a text of a client is written in jig, as a word of a command.
 fn written(client: ImportFrom, text: &str) -> Result<String, String> {
-    let inputs = [Input {
+    let inputs = [PromptedInput {
         id: "api-key".to_owned(),
         variable: "API_KEY".to_owned(),
         default: None,
         described: String::new(),
     }];
-    read(text, Place::Program, &context(client, &inputs)).map(|text| text.written())
+    read(text, ImportTextPlace::Program, &context(client, &inputs)).map(|text| text.written())
 }
 
 #[test]
@@ -103,8 +103,13 @@ fn what_is_written_is_read_the_same() {
         "\u{1b}[0m\n\"'\\",
         "ä${x y}",
     ] {
-        let mine = read(text, Place::Program, &context(ImportFrom::Claude, &[])).unwrap();
-        let read = jig_config::Filled::parse(&mine.written()).unwrap();
+        let mine = read(
+            text,
+            ImportTextPlace::Program,
+            &context(ImportFrom::Claude, &[]),
+        )
+        .unwrap();
+        let read = jig_config::ServerSettingText::parse(&mine.written()).unwrap();
         let look = |name: &str| Some(format!("<{name}>"));
         let theirs = read.fill(&mut |name| look(name), &mut |_| unreachable!());
         match theirs {
@@ -117,7 +122,7 @@ fn what_is_written_is_read_the_same() {
 
 #[test]
 fn a_value_is_hidden_wherever_it_stands() {
-    let mut text = Text::plain("a=SECRET, b=SECRET");
+    let mut text = ImportText::plain("a=SECRET, b=SECRET");
     assert!(text.hide("SECRET", "KEY"));
     assert_eq!(text.written(), "a=${KEY}, b=${KEY}");
     assert_eq!(text.filled(&|_| None), Ok("a=SECRET, b=SECRET".to_owned()));

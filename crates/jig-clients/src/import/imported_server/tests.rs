@@ -5,26 +5,26 @@ use crate::import::ImportFrom;
 use crate::import::toml_block;
 
 /// The entry that a server of a client becomes, or why it becomes none.
-fn converted(client: ImportFrom, value: Json) -> Result<(String, Vec<String>), Left> {
-    let context = Context {
+fn converted(client: ImportFrom, value: Json) -> Result<(String, Vec<String>), LeftOutReason> {
+    let context = ImportContext {
         client,
         root: Utf8Path::new("/srv/space"),
         home: Some(Utf8Path::new("/home/me")),
         inputs: &[],
     };
-    let declared = Declared {
+    let declared = DeclaredServer {
         original: "one",
         name: "one".to_owned(),
         value: &value,
         from: "file",
-        scope: Scope::User,
+        scope: ClientFileScope::User,
         is_off: false,
         names_in: &|path| match path {
             "./.env" => Ok(vec!["FROM_FILE".to_owned()]),
             _ => Err("it is not there".to_owned()),
         },
     };
-    let imported = convert(&declared, &context, &mut Secrets::default())?;
+    let imported = convert(&declared, &context, &mut SecretVariables::default())?;
     let text = toml_block::of(&imported, &jig_config::Additions::default());
     let text = text
         .strip_prefix("# from `file`\n[mcp.servers.one]\n")
@@ -42,7 +42,10 @@ fn check(client: ImportFrom, value: Json, expected: &str, notes: &[&str]) {
 
 #[track_caller]
 fn check_left(client: ImportFrom, value: Json, why: &str) {
-    assert_eq!(converted(client, value), Err(Left::Unfit(why.to_owned())));
+    assert_eq!(
+        converted(client, value),
+        Err(LeftOutReason::Unfit(why.to_owned()))
+    );
 }
 
 #[test]
@@ -205,7 +208,8 @@ fn what_cannot_be_taken_over_says_why() {
         json!({ "command": "x", "tool_timeout_sec": -1 }),
         "its `tool_timeout_sec` is no time",
     );
-    let Err(Left::Unfit(why)) = converted(claude, json!({ "type": "sse", "url": "https://a.b" }))
+    let Err(LeftOutReason::Unfit(why)) =
+        converted(claude, json!({ "type": "sse", "url": "https://a.b" }))
     else {
         panic!("it was taken over");
     };
@@ -223,7 +227,7 @@ fn jig_is_not_taken_over() {
     ] {
         assert_eq!(
             converted(ImportFrom::Claude, value.clone()),
-            Err(Left::Itself),
+            Err(LeftOutReason::Itself),
             "{value}"
         );
     }

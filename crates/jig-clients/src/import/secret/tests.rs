@@ -38,16 +38,16 @@ fn what_looks_like_a_secret() {
 }
 
 /// What is written of a server's texts, and the variables that are to be set.
-fn searched(act: impl Fn(&mut Search<'_>) -> Vec<Text>) -> (Vec<String>, Vec<String>) {
-    let mut secrets = Secrets::default();
+fn searched(act: impl Fn(&mut SecretSearch<'_>) -> Vec<ImportText>) -> (Vec<String>, Vec<String>) {
+    let mut secrets = SecretVariables::default();
     let mut exports = Vec::new();
-    let mut search = Search {
+    let mut search = SecretSearch {
         secrets: &mut secrets,
         server: "my-api",
         exports: &mut exports,
     };
     let texts = act(&mut search);
-    let written = texts.iter().map(Text::written).collect();
+    let written = texts.iter().map(ImportText::written).collect();
     (
         written,
         exports.into_iter().map(|one| one.variable).collect(),
@@ -57,7 +57,7 @@ fn searched(act: impl Fn(&mut Search<'_>) -> Vec<Text>) -> (Vec<String>, Vec<Str
 #[test]
 fn words_of_a_command() {
     let check = |words: &[&str], expected: &[&str], exports: &[&str]| {
-        let words = || words.iter().map(|word| Text::plain(word)).collect();
+        let words = || words.iter().map(|word| ImportText::plain(word)).collect();
         assert_eq!(
             searched(|search| search.words(words())),
             (
@@ -97,7 +97,7 @@ fn words_of_a_command() {
 #[test]
 fn headers_keep_their_scheme() {
     let check = |name: &str, value: &str, expected: &str| {
-        let (written, _) = searched(|search| vec![search.header(name, Text::plain(value))]);
+        let (written, _) = searched(|search| vec![search.header(name, ImportText::plain(value))]);
         assert_eq!(written, [expected]);
     };
     check("Authorization", "Bearer abc", "Bearer ${MY_API_TOKEN}");
@@ -109,7 +109,7 @@ fn headers_keep_their_scheme() {
 #[test]
 fn addresses_keep_what_is_no_secret() {
     let check = |url: &str, expected: &str| {
-        let (written, _) = searched(|search| vec![search.address(Text::plain(url))]);
+        let (written, _) = searched(|search| vec![search.address(ImportText::plain(url))]);
         assert_eq!(written, [expected]);
     };
     check("https://example.com/mcp", "https://example.com/mcp");
@@ -127,9 +127,9 @@ fn addresses_keep_what_is_no_secret() {
 
 #[test]
 fn a_secret_beside_a_variable_is_found() {
-    let text = Text::of(vec![
-        Part::Plain("ghp_0123456789abcdefghij,".to_owned()),
-        Part::Variable {
+    let text = ImportText::of(vec![
+        ImportTextPart::Plain("ghp_0123456789abcdefghij,".to_owned()),
+        ImportTextPart::Variable {
             name: "B".to_owned(),
             default: None,
             known: None,
@@ -143,15 +143,15 @@ fn a_secret_beside_a_variable_is_found() {
 /// Two servers with two keys of one name need two variables, with one key of one name one.
 #[test]
 fn one_variable_stands_for_one_secret() {
-    let mut secrets = Secrets::default();
+    let mut secrets = SecretVariables::default();
     let mut name = |server: &str, value: &str| {
         let mut exports = Vec::new();
-        let mut search = Search {
+        let mut search = SecretSearch {
             secrets: &mut secrets,
             server,
             exports: &mut exports,
         };
-        search.variable("TOKEN", Text::plain(value)).written()
+        search.variable("TOKEN", ImportText::plain(value)).written()
     };
     assert_eq!(name("a", "first"), "${TOKEN}");
     assert_eq!(name("b", "first"), "${TOKEN}");

@@ -1,17 +1,17 @@
 use jig_config::{AddedFs, AddedNet, Preset};
 
 use super::*;
-use crate::import::declared::Scope;
-use crate::import::filled_text::Text;
+use crate::import::declared::ClientFileScope;
+use crate::import::filled_text::ImportText;
 
-fn server(name: &str, command: &[&str]) -> Imported {
-    Imported {
+fn server(name: &str, command: &[&str]) -> ImportedServer {
+    ImportedServer {
         name: name.to_owned(),
         original: name.to_owned(),
         from: "~/.claude.json".to_owned(),
-        scope: Scope::User,
-        reach: Reach::Program {
-            command: command.iter().map(|word| Text::plain(word)).collect(),
+        scope: ClientFileScope::User,
+        reach: EntryReach::Program {
+            command: command.iter().map(|word| ImportText::plain(word)).collect(),
             env: Vec::new(),
             passed: Vec::new(),
         },
@@ -27,7 +27,7 @@ fn server(name: &str, command: &[&str]) -> Imported {
 
 #[test]
 fn an_entry() {
-    let read = Capabilities::just(Capability::Read);
+    let read = FileCapabilities::just(Capability::Read);
     let rule = |path: &str, capabilities| AddedFs {
         path: path.to_owned(),
         capabilities,
@@ -43,8 +43,8 @@ fn an_entry() {
         command: None,
         fs: vec![
             rule(".", read),
-            rule("out", Capabilities::ALL),
-            rule("no", Capabilities::NONE),
+            rule("out", FileCapabilities::ALL),
+            rule("no", FileCapabilities::NONE),
         ],
         net: vec![AddedNet {
             host: "example.com".to_owned(),

@@ -9,7 +9,7 @@ fn talked(
     let (input, ours) = io::pipe().unwrap();
     let (theirs, output) = io::pipe().unwrap();
     let server = thread::spawn(move || serve(BufReader::new(input), output));
-    let lines = Lines::of(theirs).unwrap();
+    let lines = ServerOutputLines::of(theirs).unwrap();
     let result = tools(ours, &lines, Duration::from_secs(30), &|| false);
     drop(lines);
     server.join().unwrap();
@@ -120,7 +120,7 @@ fn time_and_ctrl_c_end_it() {
     let silent = |limit: Duration, is_over: bool| {
         let (_input, ours) = io::pipe().unwrap();
         let (theirs, _output) = io::pipe().unwrap();
-        let lines = Lines::of(theirs).unwrap();
+        let lines = ServerOutputLines::of(theirs).unwrap();
         tools(ours, &lines, limit, &|| is_over)
     };
     let expected = Err("it did not answer `initialize` in time".to_owned());

@@ -4,17 +4,17 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jig_policy::Sensitive;
 use jig_proto::{ProjectPath, hint};
 
-use super::walk::{Part, Walk};
-use super::{KEY, Place, Reader, behind_link, inside, origin_of};
+use super::walk::{ExtendsWalk, PatternPart};
+use super::{ConfigFileReader, KEY, LayerFile, behind_link, inside, origin_of};
 use crate::loading::files;
 use crate::model::ConfigFolder;
 use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
 use crate::quoting::{clean, quote};
-use crate::value::Node;
+use crate::value::ConfigNode;
 
 /// One entry of `extends`.
-pub(super) struct Wanted {
+pub(super) struct ExtendsEntry {
     /// The path, as it was written.
     text: String,
     /// Whether it is laid over the file that names it.
@@ -22,7 +22,7 @@ pub(super) struct Wanted {
     pub(super) origin: Origin,
 }
 
-impl Wanted {
+impl ExtendsEntry {
     /// Whether the entry stands for all files whose names fit.
     pub(super) fn is_pattern(&self) -> bool {
         self.text.contains(['*', '?'])
@@ -30,7 +30,7 @@ impl Wanted {
 }
 
 /// The entries of a checked file.
-pub(super) fn wanted(node: &Node) -> Vec<Wanted> {
+pub(super) fn wanted(node: &ConfigNode) -> Vec<ExtendsEntry> {
     let Some(node) = node.get(KEY) else {
         return Vec::new();
     };
@@ -39,10 +39,10 @@ pub(super) fn wanted(node: &Node) -> Vec<Wanted> {
     let wanted = items.filter_map(|item| {
         let path = item
             .text()
-            .or_else(|| item.get("path").and_then(Node::text));
-        Some(Wanted {
+            .or_else(|| item.get("path").and_then(ConfigNode::text));
+        Some(ExtendsEntry {
             text: path?.to_owned(),
-            is_after: item.get("strategy").and_then(Node::text) == Some("after"),
+            is_after: item.get("strategy").and_then(ConfigNode::text) == Some("after"),
             origin: origin_of(item),
         })
     });
@@ -51,9 +51,9 @@ pub(super) fn wanted(node: &Node) -> Vec<Wanted> {
 
 /// The files that an entry names, absolute, in order.
 pub(super) fn find(
-    reader: &mut Reader<'_>,
-    wanted: &Wanted,
-    from: &Place,
+    reader: &mut ConfigFileReader<'_>,
+    wanted: &ExtendsEntry,
+    from: &LayerFile,
 ) -> Result<Vec<Utf8PathBuf>, Box<Problem>> {
     let folder = from.path.parent().unwrap_or(&from.path);
     let path = match from.layer {
@@ -69,8 +69,8 @@ pub(super) fn find(
 /// The path of an entry in a file of the workspace: it stays inside, and names nothing sensitive, whose lines would
 /// then stand in messages.
 fn below_workspace(
-    reader: &Reader<'_>,
-    wanted: &Wanted,
+    reader: &ConfigFileReader<'_>,
+    wanted: &ExtendsEntry,
     folder: &Utf8Path,
 ) -> Result<Utf8PathBuf, Box<Problem>> {
     let workspace = &reader.sources.workspace;
@@ -96,7 +96,7 @@ fn below_workspace(
     Ok(workspace.join(inside.as_str()))
 }
 
-fn refuse_sensitive(wanted: &Wanted, inside: &ProjectPath) -> Result<(), Box<Problem>> {
+fn refuse_sensitive(wanted: &ExtendsEntry, inside: &ProjectPath) -> Result<(), Box<Problem>> {
     match Sensitive::default().find(inside) {
         None => Ok(()),
         Some(_) => Err(wanted.error((
@@ -111,8 +111,8 @@ fn refuse_sensitive(wanted: &Wanted, inside: &ProjectPath) -> Result<(), Box<Pro
 
 /// The path of an entry in a file of the person's own.
 fn of_the_person(
-    reader: &Reader<'_>,
-    wanted: &Wanted,
+    reader: &ConfigFileReader<'_>,
+    wanted: &ExtendsEntry,
     folder: &Utf8Path,
 ) -> Result<Utf8PathBuf, Box<Problem>> {
     let path = match (wanted.text.strip_prefix("~/"), &reader.sources.home) {
@@ -145,8 +145,8 @@ fn normal(path: &Utf8Path) -> Utf8PathBuf {
 
 /// The files whose paths fit, sorted.
 fn matching(
-    reader: &mut Reader<'_>,
-    wanted: &Wanted,
+    reader: &mut ConfigFileReader<'_>,
+    wanted: &ExtendsEntry,
     layer: Layer,
     pattern: &Utf8Path,
 ) -> Result<Vec<Utf8PathBuf>, Box<Problem>> {
@@ -154,12 +154,12 @@ fn matching(
     let components: Vec<Utf8Component<'_>> = pattern.components().collect();
     let fixed = components.iter().take_while(|part| !is_pattern(part));
     let base: Utf8PathBuf = fixed.clone().collect();
-    let parts: Vec<Part> = components[fixed.count()..]
+    let parts: Vec<PatternPart> = components[fixed.count()..]
         .iter()
-        .map(|part| Part::parse(part.as_str()))
+        .map(|part| PatternPart::parse(part.as_str()))
         .collect();
     refuse_whole_workspace(reader, wanted, layer, &base)?;
-    let mut walk = Walk {
+    let mut walk = ExtendsWalk {
         workspace: base
             .starts_with(&reader.sources.workspace)
             .then_some(reader.sources.workspace.as_path()),
@@ -215,8 +215,8 @@ fn matching(
 /// Refuses a pattern that covers files which tools make. All of the folder in which a pattern begins is guarded, and
 /// that can't be the whole workspace: then no tool could change anything.
 fn refuse_whole_workspace(
-    reader: &Reader<'_>,
-    wanted: &Wanted,
+    reader: &ConfigFileReader<'_>,
+    wanted: &ExtendsEntry,
     layer: Layer,
     base: &Utf8Path,
 ) -> Result<(), Box<Problem>> {
@@ -246,7 +246,11 @@ fn refuse_whole_workspace(
     )))
 }
 
-fn not_toml(reader: &Reader<'_>, wanted: &Wanted, others: &[Utf8PathBuf]) -> Problem {
+fn not_toml(
+    reader: &ConfigFileReader<'_>,
+    wanted: &ExtendsEntry,
+    others: &[Utf8PathBuf],
+) -> Problem {
     let shown = others.iter().take(3).map(|path| quote(&reader.shown(path)));
     let mut shown: Vec<String> = shown.collect();
     if others.len() > shown.len() {

@@ -2,32 +2,32 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::loading::files::{self, Entry};
+use crate::loading::files::{self, FolderEntry};
 use crate::name_pattern;
 
 /// One part of a pattern, between slashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PatternPart {
     /// `**`: any number of folders.
     AnyDepth,
     /// A name in which `*` stands for any characters and `?` for one.
     Name(String),
 }
 
-impl Part {
+impl PatternPart {
     pub(super) fn parse(text: &str) -> Self {
         match text {
-            "**" => Part::AnyDepth,
-            name => Part::Name(name.to_owned()),
+            "**" => PatternPart::AnyDepth,
+            name => PatternPart::Name(name.to_owned()),
         }
     }
 }
 
 /// A search for the files that a pattern covers.
-pub(super) struct Walk<'a> {
+pub(super) struct ExtendsWalk<'a> {
     /// The workspace, if no link may be followed below it.
     pub(super) workspace: Option<&'a Utf8Path>,
-    pub(super) parts: &'a [Part],
+    pub(super) parts: &'a [PatternPart],
     /// How many names may still be looked at.
     pub(super) left: usize,
     /// The files that were found.
@@ -38,7 +38,7 @@ pub(super) struct Walk<'a> {
     pub(super) link: Option<Utf8PathBuf>,
 }
 
-impl Walk<'_> {
+impl ExtendsWalk<'_> {
     /// Searches below a folder. One that is not there holds nothing.
     pub(super) fn from(&mut self, base: &Utf8Path) {
         let mut open = vec![(base.to_owned(), self.closed([0].into()), 0)];
@@ -73,17 +73,17 @@ impl Walk<'_> {
                 let is_match = next.contains(&self.parts.len());
                 let goes_on = next.iter().any(|state| *state < self.parts.len());
                 match entry {
-                    Entry::File if is_match => self.files.push(path),
-                    Entry::Folder if goes_on && depth < DEEPEST => {
+                    FolderEntry::File if is_match => self.files.push(path),
+                    FolderEntry::Folder if goes_on && depth < DEEPEST => {
                         open.push((path, next, depth + 1));
                     }
-                    Entry::LinkedFolder
+                    FolderEntry::LinkedFolder
                         if goes_on && depth < DEEPEST && self.is_named(&states, &name) =>
                     {
                         open.push((path, next, depth + 1));
                     }
                     // Below `**` alone, links to folders are not followed, as in every shell.
-                    Entry::Link if is_match || self.is_named(&states, &name) => {
+                    FolderEntry::Link if is_match || self.is_named(&states, &name) => {
                         self.link.get_or_insert(path);
                         return;
                     }
@@ -98,14 +98,14 @@ impl Walk<'_> {
         let mut next = Vec::new();
         for state in states {
             match self.parts.get(*state) {
-                Some(Part::AnyDepth) => {
+                Some(PatternPart::AnyDepth) => {
                     next.push(*state);
                     // `a/**` covers all files below `a`.
                     if state + 1 == self.parts.len() {
                         next.push(state + 1);
                     }
                 }
-                Some(Part::Name(wanted)) if name_pattern::matches(wanted, name) => {
+                Some(PatternPart::Name(wanted)) if name_pattern::matches(wanted, name) => {
                     next.push(state + 1)
                 }
                 _ => {}
@@ -119,7 +119,7 @@ impl Walk<'_> {
         let mut at = 0;
         while let Some(state) = states.get(at).copied() {
             let is_last = state + 1 == self.parts.len();
-            if self.parts.get(state) == Some(&Part::AnyDepth) && !is_last {
+            if self.parts.get(state) == Some(&PatternPart::AnyDepth) && !is_last {
                 states.push(state + 1);
             }
             at += 1;
@@ -132,7 +132,9 @@ impl Walk<'_> {
     /// Whether a part of the pattern that is no `**` names it.
     fn is_named(&self, states: &[usize], name: &str) -> bool {
         let mut parts = states.iter().filter_map(|state| self.parts.get(*state));
-        parts.any(|part| matches!(part, Part::Name(wanted) if name_pattern::matches(wanted, name)))
+        parts.any(
+            |part| matches!(part, PatternPart::Name(wanted) if name_pattern::matches(wanted, name)),
+        )
     }
 }
 

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 
 /// Why a file below the workspace was not read.
 #[derive(Debug)]
-pub(crate) enum Unreadable {
+pub(crate) enum FolderFileError {
     /// This is a link, relative to the workspace.
     Link(Utf8PathBuf),
     /// Anything else.
@@ -22,7 +22,7 @@ pub(crate) enum Unreadable {
 
 /// What a name in a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Entry {
+pub(crate) enum FolderEntry {
     /// A regular file, or a link to one where links are followed.
     File,
     /// A folder.
@@ -40,15 +40,17 @@ pub(crate) fn read_without_links(
     root: &Utf8Path,
     inside: &str,
     shown: &str,
-) -> Result<Option<(String, Option<Utf8PathBuf>)>, Unreadable> {
+) -> Result<Option<(String, Option<Utf8PathBuf>)>, FolderFileError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match open(root, Utf8Path::new(inside), flags) {
         Ok(file) => file,
-        Err(Failed::Link(link)) => return Err(Unreadable::Link(link)),
-        Err(Failed::Errno(Errno::NOENT | Errno::NOTDIR)) => return Ok(None),
-        Err(Failed::Errno(error)) => return Err(Unreadable::Other(cannot_open(shown, error))),
+        Err(FolderOpenError::Link(link)) => return Err(FolderFileError::Link(link)),
+        Err(FolderOpenError::Errno(Errno::NOENT | Errno::NOTDIR)) => return Ok(None),
+        Err(FolderOpenError::Errno(error)) => {
+            return Err(FolderFileError::Other(cannot_open(shown, error)));
+        }
     };
-    let text = text_of(&file, shown).map_err(Unreadable::Other)?;
+    let text = text_of(&file, shown).map_err(FolderFileError::Other)?;
     Ok(Some((text, opened_path(&file))))
 }
 
@@ -57,17 +59,17 @@ pub(crate) fn read_without_links(
 pub(crate) fn entries_without_links(
     root: &Utf8Path,
     inside: &Utf8Path,
-) -> Result<Vec<(String, Entry)>, Utf8PathBuf> {
+) -> Result<Vec<(String, FolderEntry)>, Utf8PathBuf> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     match open(root, inside, flags) {
         Ok(folder) => Ok(names(&folder, false)),
-        Err(Failed::Link(link)) => Err(root.join(link)),
-        Err(Failed::Errno(_)) => Ok(Vec::new()),
+        Err(FolderOpenError::Link(link)) => Err(root.join(link)),
+        Err(FolderOpenError::Errno(_)) => Ok(Vec::new()),
     }
 }
 
 /// The same in any folder, through links.
-pub(crate) fn entries(folder: &Utf8Path) -> Result<Vec<(String, Entry)>, Utf8PathBuf> {
+pub(crate) fn entries(folder: &Utf8Path) -> Result<Vec<(String, FolderEntry)>, Utf8PathBuf> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     match rustix::fs::open(folder.as_std_path(), flags, Mode::empty()) {
         Ok(folder) => Ok(names(&folder, true)),
@@ -75,27 +77,28 @@ pub(crate) fn entries(folder: &Utf8Path) -> Result<Vec<(String, Entry)>, Utf8Pat
     }
 }
 
-enum Failed {
+enum FolderOpenError {
     Link(Utf8PathBuf),
     Errno(Errno),
 }
 
 /// Opens what lies at `inside` below `root`, which may itself be reached through links.
-fn open(root: &Utf8Path, inside: &Utf8Path, flags: OFlags) -> Result<OwnedFd, Failed> {
+fn open(root: &Utf8Path, inside: &Utf8Path, flags: OFlags) -> Result<OwnedFd, FolderOpenError> {
     let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let root = rustix::fs::open(root.as_std_path(), folder, Mode::empty());
-    let mut at = root.map_err(Failed::Errno)?;
+    let mut at = root.map_err(FolderOpenError::Errno)?;
     let mut passed = Utf8PathBuf::new();
     let mut steps = inside
         .components()
         .filter(|step| *step != Utf8Component::CurDir)
         .peekable();
     if steps.peek().is_none() {
-        return rustix::fs::openat(at.as_fd(), ".", flags, Mode::empty()).map_err(Failed::Errno);
+        return rustix::fs::openat(at.as_fd(), ".", flags, Mode::empty())
+            .map_err(FolderOpenError::Errno);
     }
     while let Some(step) = steps.next() {
         let Utf8Component::Normal(name) = step else {
-            return Err(Failed::Errno(Errno::INVAL));
+            return Err(FolderOpenError::Errno(Errno::INVAL));
         };
         passed.push(name);
         let flags = match steps.peek() {
@@ -104,8 +107,8 @@ fn open(root: &Utf8Path, inside: &Utf8Path, flags: OFlags) -> Result<OwnedFd, Fa
         };
         let opened = rustix::fs::openat(at.as_fd(), name, flags | OFlags::NOFOLLOW, Mode::empty());
         at = opened.map_err(|error| match is_link(at.as_fd(), name) {
-            true => Failed::Link(passed.clone()),
-            false => Failed::Errno(error),
+            true => FolderOpenError::Link(passed.clone()),
+            false => FolderOpenError::Errno(error),
         })?;
     }
     Ok(at)
@@ -121,7 +124,7 @@ fn kind(folder: BorrowedFd<'_>, name: &str, flags: AtFlags) -> Option<FileType> 
     Some(FileType::from_raw_mode(stat.st_mode))
 }
 
-fn names(folder: &OwnedFd, follow: bool) -> Vec<(String, Entry)> {
+fn names(folder: &OwnedFd, follow: bool) -> Vec<(String, FolderEntry)> {
     let Ok(entries) = Dir::read_from(folder) else {
         return Vec::new();
     };
@@ -139,15 +142,15 @@ fn names(folder: &OwnedFd, follow: bool) -> Vec<(String, Entry)> {
             known => Some(known),
         };
         let entry = match found {
-            Some(FileType::RegularFile) => Entry::File,
-            Some(FileType::Directory) => Entry::Folder,
-            Some(FileType::Symlink) if !follow => Entry::Link,
+            Some(FileType::RegularFile) => FolderEntry::File,
+            Some(FileType::Directory) => FolderEntry::Folder,
+            Some(FileType::Symlink) if !follow => FolderEntry::Link,
             Some(FileType::Symlink) => match kind(folder.as_fd(), name, AtFlags::empty()) {
-                Some(FileType::RegularFile) => Entry::File,
-                Some(FileType::Directory) => Entry::LinkedFolder,
-                _ => Entry::Other,
+                Some(FileType::RegularFile) => FolderEntry::File,
+                Some(FileType::Directory) => FolderEntry::LinkedFolder,
+                _ => FolderEntry::Other,
             },
-            _ => Entry::Other,
+            _ => FolderEntry::Other,
         };
         names.push((name.to_owned(), entry));
     }

@@ -2,15 +2,18 @@
 
 use jig_proto::hint;
 
-use super::Builder;
-use crate::model::{RulePlaces, Source, access_spelling, rules};
+use super::ToolBuilder;
+use crate::model::{RulePlaces, ToolSource, access_spelling, rules};
 use crate::origin::Layer;
 use crate::problem::Problem;
 use crate::quoting::{clean, dotted, quote};
 
-impl Builder<'_> {
+impl ToolBuilder<'_> {
     /// The rules, from whichever spelling declares them.
-    pub(super) fn access(&mut self, source: &Source) -> (jig_policy::Access, RulePlaces) {
+    pub(super) fn access(
+        &mut self,
+        source: &ToolSource,
+    ) -> (jig_policy::DeclaredAccess, RulePlaces) {
         let access = self
             .node
             .entry("access")
@@ -56,29 +59,31 @@ impl Builder<'_> {
     }
 
     /// Whether it is a built-in tool that runs as a component: it meets its rules behind WASI, as others do.
-    fn is_confined_builtin(&self, source: &Source) -> bool {
+    fn is_confined_builtin(&self, source: &ToolSource) -> bool {
         match source {
-            Source::Builtin { tool } => tool.as_deref().unwrap_or(self.name.as_str()) == "learn",
+            ToolSource::Builtin { tool } => {
+                tool.as_deref().unwrap_or(self.name.as_str()) == "learn"
+            }
             _ => false,
         }
     }
 
     /// The rules in `sandbox`.
-    fn in_sandbox(&mut self) -> (jig_policy::Access, RulePlaces) {
+    fn in_sandbox(&mut self) -> (jig_policy::DeclaredAccess, RulePlaces) {
         let sandbox = self.node.get("sandbox").unwrap_or(self.node);
         access_spelling::read(sandbox, &self.prefix, &mut self.errors)
     }
 
     /// Rules on a tool that jig can't hold to them would give false confidence (G-006).
-    fn refuse_rules(&mut self, source: &Source) {
+    fn refuse_rules(&mut self, source: &ToolSource) {
         let kind = source.kind();
         let name = quote(self.name.as_str());
         let (why, help) = match source {
-            Source::Mcp { server, .. } if self.remote.contains(server) => (
+            ToolSource::Mcp { server, .. } if self.remote.contains(server) => (
                 "its server runs elsewhere, where jig cannot confine it",
                 hint!("remove the rules; what the tool may be called with is for `run` to say"),
             ),
-            Source::Mcp { server, .. } => {
+            ToolSource::Mcp { server, .. } => {
                 let server = dotted(&["mcp".to_owned(), "servers".to_owned(), server.clone()]);
                 (
                     "all tools of a server run in its one program",
@@ -113,7 +118,7 @@ impl Builder<'_> {
             return;
         }
         // They hold for the program of its server.
-        if matches!(source, Source::Mcp { .. }) {
+        if matches!(source, ToolSource::Mcp { .. }) {
             return;
         }
         let inherited = self

@@ -3,17 +3,17 @@
 use indexmap::IndexMap;
 use jig_proto::{Hint, hint};
 
-use super::Builder;
-use crate::model::command::{Known, Syntax, shell_syntax};
-use crate::model::{Command, CommandError, Input, Parameter};
+use super::ToolBuilder;
+use crate::model::command::{Syntax, TemplateValues, shell_syntax};
+use crate::model::{Command, CommandSyntaxError, Input, Parameter};
 use crate::problem::Problem;
 use crate::quoting::{clean, quote};
 use crate::show::basic_string;
-use crate::value::{Entry, Node};
+use crate::value::{ConfigNode, TableEntry};
 
-impl Builder<'_> {
+impl ToolBuilder<'_> {
     /// A command that is a list of words.
-    pub(super) fn command_of_words(&mut self, entry: &Entry) -> Option<Command> {
+    pub(super) fn command_of_words(&mut self, entry: &TableEntry) -> Option<Command> {
         let mut words = entry.node.texts().into_iter();
         let command = Command {
             program: words.next().unwrap_or_default(),
@@ -25,7 +25,7 @@ impl Builder<'_> {
     }
 
     /// Refuses what could never run.
-    pub(super) fn can_run(&mut self, entry: &Entry, command: &Command) {
+    pub(super) fn can_run(&mut self, entry: &TableEntry, command: &Command) {
         if let Err(error) = command.check() {
             let problem = Problem::error(
                 format!(
@@ -40,7 +40,7 @@ impl Builder<'_> {
     }
 
     /// Refuses a line that only a shell could read: its operators would be arguments.
-    pub(super) fn no_shell(&mut self, entry: &Entry, line: &str) {
+    pub(super) fn no_shell(&mut self, entry: &TableEntry, line: &str) {
         let Some(Syntax::Operator(operator)) = shell_syntax(line) else {
             return;
         };
@@ -75,9 +75,9 @@ impl Builder<'_> {
             return;
         }
         let options = self.node.get("options");
-        let known = Known {
+        let known = TemplateValues {
             parameters,
-            options: options.map(Node::to_json_map).unwrap_or_default(),
+            options: options.map(ConfigNode::to_json_map).unwrap_or_default(),
             input: self.word("input", Input::parse).unwrap_or(Input::Argv),
         };
         for mistake in command.mistakes(&known) {
@@ -98,13 +98,13 @@ impl Builder<'_> {
 }
 
 /// What to do about a command that can't run.
-fn command_help(error: &CommandError) -> Hint {
+fn command_help(error: &CommandSyntaxError) -> Hint {
     match error {
-        CommandError::Arithmetic(_) => {
+        CommandSyntaxError::Arithmetic(_) => {
             hint!("hand the value over in `args` to a script that first checks that it is a number")
         }
-        CommandError::Empty => hint!("name the program"),
-        CommandError::Nul => hint!("remove it"),
+        CommandSyntaxError::Empty => hint!("name the program"),
+        CommandSyntaxError::Nul => hint!("remove it"),
         _ => {
             hint!(
                 "close every `{{{{` with `}}}}` in the same word; for braces that are no template write `{{{{ '{{{{' \

@@ -2,19 +2,19 @@
 
 use jig_proto::hint;
 
-use super::Builder;
-use crate::model::{OverlayMode, Runtime};
+use super::ToolBuilder;
+use crate::model::{OverlayMode, RuntimeKind};
 use crate::problem::Problem;
 use crate::quoting::quote;
-use crate::value::Node;
+use crate::value::ConfigNode;
 
-impl Builder<'_> {
+impl ToolBuilder<'_> {
     /// Warns of settings that do nothing, because the runtime has no use for them.
-    pub(super) fn only_of_programs(&mut self, runtime: Runtime) {
-        if runtime == Runtime::Stdio {
+    pub(super) fn only_of_programs(&mut self, runtime: RuntimeKind) {
+        if runtime == RuntimeKind::Stdio {
             return;
         }
-        let is_on = |node: Option<&Node>| node.and_then(Node::bool) == Some(true);
+        let is_on = |node: Option<&ConfigNode>| node.and_then(ConfigNode::bool) == Some(true);
         if is_on(self.node.get("repeatable")) {
             self.ignored(
                 "repeatable",
@@ -55,15 +55,15 @@ impl Builder<'_> {
 
     /// What becomes of what the tool writes. A layer that could not be made would let it write to the
     /// workspace after all, so this is no mere warning.
-    pub(super) fn overlay(&mut self, runtime: Runtime, one_shot: bool) -> Option<OverlayMode> {
+    pub(super) fn overlay(&mut self, runtime: RuntimeKind, one_shot: bool) -> Option<OverlayMode> {
         let entry = self.node.entry("overlay")?;
         let mode = entry.node.text().and_then(OverlayMode::parse)?;
-        let problem = if runtime != Runtime::Stdio {
+        let problem = if runtime != RuntimeKind::Stdio {
             let why = match runtime {
-                Runtime::Mcp => "it runs on a server",
-                Runtime::Builtin => "its code is part of jig",
-                Runtime::Vfs | Runtime::Wasm => "jig writes for it, rule by rule",
-                Runtime::Stdio => "",
+                RuntimeKind::Mcp => "it runs on a server",
+                RuntimeKind::Builtin => "its code is part of jig",
+                RuntimeKind::Vfs | RuntimeKind::Wasm => "jig writes for it, rule by rule",
+                RuntimeKind::Stdio => "",
             };
             let problem = Problem::error(
                 format!(
@@ -101,11 +101,11 @@ impl Builder<'_> {
     }
 }
 
-fn what(runtime: Runtime) -> &'static str {
+fn what(runtime: RuntimeKind) -> &'static str {
     match runtime {
-        Runtime::Mcp => "it runs on a server",
-        Runtime::Builtin => "its code is part of jig",
-        Runtime::Vfs | Runtime::Wasm => "it asks jig for what it needs",
-        Runtime::Stdio => "it is a program",
+        RuntimeKind::Mcp => "it runs on a server",
+        RuntimeKind::Builtin => "its code is part of jig",
+        RuntimeKind::Vfs | RuntimeKind::Wasm => "it asks jig for what it needs",
+        RuntimeKind::Stdio => "it is a program",
     }
 }

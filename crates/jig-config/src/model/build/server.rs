@@ -3,20 +3,20 @@
 
 use std::sync::Arc;
 
-use super::{Builder, Owner};
+use super::{SettingsOwner, ToolBuilder};
 use crate::loading::load::MergedTool;
 use crate::loading::merge::merge;
-use crate::model::server::{Filled, MergedServer};
-use crate::model::{Command, Runtime, Source, Tool, ToolName};
+use crate::model::server::{MergedServer, ServerSettingText};
+use crate::model::{Command, RuntimeKind, Tool, ToolName, ToolSource};
 use crate::origin::Origin;
 use crate::problem::Problem;
-use crate::shape::{Shape, keys};
-use crate::value::{Entry, Node, Table, Value};
+use crate::shape::{ValueShape, keys};
+use crate::value::{ConfigNode, TableEntries, TableEntry, Value};
 
 /// What all tools have in common: `[tools.'*']`, merged.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
-    pub(crate) node: Option<Node>,
+pub(crate) struct SharedSettings {
+    pub(crate) node: Option<ConfigNode>,
     /// Where its run rules name arguments.
     pub(crate) arguments: Vec<Origin>,
 }
@@ -26,19 +26,19 @@ pub(crate) struct Shared {
 pub(crate) fn policy_of_server(
     name: &str,
     merged: &MergedServer,
-    command: &[Filled],
-    shared: &Shared,
+    command: &[ServerSettingText],
+    shared: &SharedSettings,
     errors: &mut Vec<Problem>,
     warnings: &mut Vec<Problem>,
 ) -> Option<Tool> {
-    let rules = |node: &Node| only(node, &["access", "sandbox"]);
+    let rules = |node: &ConfigNode| only(node, &["access", "sandbox"]);
     let mut own = rules(&merged.node);
     let own_rules = crate::loading::load::rules_key(&own);
     let own_sandbox = own.get("sandbox").cloned();
     grant_variables(&merged.node, &mut own);
-    let shape = Shape::Table(&keys::TOOL);
+    let shape = ValueShape::Table(&keys::TOOL);
     let below = shared.node.as_ref().map(rules);
-    let node = Node {
+    let node = ConfigNode {
         origin: merged.node.origin.clone(),
         ..merge(&shape, below, own)
     };
@@ -49,20 +49,23 @@ pub(crate) fn policy_of_server(
         shared_arguments: Vec::new(),
     };
     let before = errors.len();
-    let mut builder = Builder::new(ToolName::new(name).ok()?, &merged_tool);
+    let mut builder = ToolBuilder::new(ToolName::new(name).ok()?, &merged_tool);
     builder.prefix.clone_from(&merged.key);
-    builder.owner = Owner::Server;
-    let mut plain = command.iter().filter_map(Filled::plain).map(str::to_owned);
+    builder.owner = SettingsOwner::Server;
+    let mut plain = command
+        .iter()
+        .filter_map(ServerSettingText::plain)
+        .map(str::to_owned);
     let runs = Command {
-        program: match command.first().and_then(Filled::plain) {
+        program: match command.first().and_then(ServerSettingText::plain) {
             Some(_) => plain.next().unwrap_or_default(),
             None => command.first().map(ToString::to_string).unwrap_or_default(),
         },
         args: plain.collect(),
         shell: false,
     };
-    let source = Source::Local { tool: None };
-    let tool = builder.finish(source, Runtime::Stdio, Some(runs), None);
+    let source = ToolSource::Local { tool: None };
+    let tool = builder.finish(source, RuntimeKind::Stdio, Some(runs), None);
     errors.append(&mut builder.errors);
     warnings.append(&mut builder.warnings);
     let tool = Tool {
@@ -76,11 +79,11 @@ pub(crate) fn policy_of_server(
 pub(crate) fn template_of_server(
     name: &str,
     merged: &MergedServer,
-    shared: &Shared,
+    shared: &SharedSettings,
     errors: &mut Vec<Problem>,
 ) -> Option<Tool> {
-    let shape = Shape::Table(&keys::TOOL);
-    let node = Node {
+    let shape = ValueShape::Table(&keys::TOOL);
+    let node = ConfigNode {
         origin: merged.node.origin.clone(),
         ..merge(&shape, shared.node.clone(), merged.defaults())
     };
@@ -91,57 +94,57 @@ pub(crate) fn template_of_server(
         shared_arguments: shared.arguments.clone(),
     };
     let before = errors.len();
-    let mut builder = Builder::new(ToolName::new(name).ok()?, &merged_tool);
+    let mut builder = ToolBuilder::new(ToolName::new(name).ok()?, &merged_tool);
     builder.prefix.clone_from(&merged.key);
-    builder.owner = Owner::Server;
-    let source = Source::Mcp {
+    builder.owner = SettingsOwner::Server;
+    let source = ToolSource::Mcp {
         server: name.to_owned(),
         tool: None,
     };
-    let tool = builder.finish(source, Runtime::Mcp, None, None);
+    let tool = builder.finish(source, RuntimeKind::Mcp, None, None);
     // The warnings are those of every other tool: that the rules of `'*'` do not hold for it.
     errors.append(&mut builder.errors);
     (errors.len() == before).then_some(tool)
 }
 
 /// Some keys of a table.
-fn only(node: &Node, keys: &[&str]) -> Node {
+fn only(node: &ConfigNode, keys: &[&str]) -> ConfigNode {
     let entries = node.table().into_iter().flatten();
     let entries = entries.filter(|(name, _)| keys.contains(&name.as_str()));
     let entries = entries.map(|(name, entry)| (name.clone(), entry.clone()));
-    Node {
+    ConfigNode {
         value: Value::Table(entries.collect()),
         origin: node.origin.clone(),
     }
 }
 
 /// Adds the rules that `variables`, as JP has it, stands for.
-fn grant_variables(server: &Node, rules: &mut Node) {
+fn grant_variables(server: &ConfigNode, rules: &mut ConfigNode) {
     let Some(variables) = server.entry("variables") else {
         return;
     };
-    let rule = |name: &Node| {
-        let entry = |value: Value| Entry {
+    let rule = |name: &ConfigNode| {
+        let entry = |value: Value| TableEntry {
             key: name.origin.clone(),
-            node: Node {
+            node: ConfigNode {
                 value,
                 origin: name.origin.clone(),
             },
         };
-        let table = Table::from_iter([
+        let table = TableEntries::from_iter([
             ("name".to_owned(), entry(name.value.clone())),
             ("read".to_owned(), entry(Value::Bool(true))),
         ]);
-        Node {
+        ConfigNode {
             value: Value::Table(table),
             origin: name.origin.clone(),
         }
     };
     let items = variables.node.list().unwrap_or_default();
-    let granted: Vec<Node> = items.iter().map(rule).collect();
-    let empty = |value: Value| Entry {
+    let granted: Vec<ConfigNode> = items.iter().map(rule).collect();
+    let empty = |value: Value| TableEntry {
         key: variables.key.clone(),
-        node: Node {
+        node: ConfigNode {
             value,
             origin: variables.node.origin.clone(),
         },
@@ -151,7 +154,7 @@ fn grant_variables(server: &Node, rules: &mut Node) {
     };
     let access = rules
         .entry("access".to_owned())
-        .or_insert_with(|| empty(Value::Table(Table::new())));
+        .or_insert_with(|| empty(Value::Table(TableEntries::new())));
     if let Value::Table(access) = &mut access.node.value {
         let env = access
             .entry("env".to_owned())

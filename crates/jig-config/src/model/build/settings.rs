@@ -3,14 +3,14 @@
 use camino::Utf8PathBuf;
 use indexmap::{IndexMap, IndexSet};
 
-use super::{Builder, Owner};
+use super::{SettingsOwner, ToolBuilder};
 use crate::model::{
-    AllowToggle, Enable, Enforce, Preset, Question, QuestionTarget, Sandbox, SandboxLimits,
+    AllowToggle, Enable, Enforce, Preset, QuestionSettings, QuestionTarget, Sandbox, SandboxLimits,
     SystemPath,
 };
-use crate::value::Node;
+use crate::value::ConfigNode;
 
-impl Builder<'_> {
+impl ToolBuilder<'_> {
     pub(super) fn enable(&self) -> Enable {
         let Some(node) = self.node.get("enable") else {
             return Enable::default();
@@ -26,28 +26,31 @@ impl Builder<'_> {
             Some("explicit") => AllowToggle::IfNamed,
             _ => AllowToggle::Any,
         };
-        let toggle = node.get("allow_toggle").and_then(Node::text);
+        let toggle = node.get("allow_toggle").and_then(ConfigNode::text);
         Enable {
             on,
             allow_toggle: toggle.and_then(AllowToggle::parse).unwrap_or(by_word),
         }
     }
 
-    pub(super) fn questions(&self) -> IndexMap<String, Question> {
+    pub(super) fn questions(&self) -> IndexMap<String, QuestionSettings> {
         let entries = self
             .node
             .get("questions")
-            .and_then(Node::table)
+            .and_then(ConfigNode::table)
             .into_iter()
             .flatten();
-        let question = |node: &Node| Question {
+        let question = |node: &ConfigNode| QuestionSettings {
             target: node
                 .get("target")
-                .and_then(Node::text)
+                .and_then(ConfigNode::text)
                 .and_then(QuestionTarget::parse)
                 .unwrap_or(QuestionTarget::User),
-            answer: node.get("answer").map(Node::to_json),
-            remember: node.get("remember").and_then(Node::bool).unwrap_or(false),
+            answer: node.get("answer").map(ConfigNode::to_json),
+            remember: node
+                .get("remember")
+                .and_then(ConfigNode::bool)
+                .unwrap_or(false),
         };
         entries
             .map(|(id, entry)| (id.clone(), question(&entry.node)))
@@ -57,12 +60,14 @@ impl Builder<'_> {
     pub(super) fn sandbox(&self) -> Sandbox {
         let node = self.node.get("sandbox");
         let get = |key: &str| node.and_then(|node| node.get(key));
-        let items = |key: &str| get(key).and_then(Node::list).unwrap_or_default();
-        let flag = |item: &Node, key: &str| item.get(key).and_then(Node::bool).unwrap_or(false);
+        let items = |key: &str| get(key).and_then(ConfigNode::list).unwrap_or_default();
+        let flag = |item: &ConfigNode, key: &str| {
+            item.get(key).and_then(ConfigNode::bool).unwrap_or(false)
+        };
         let system = items("system").iter().filter_map(|item| {
             let path = item
                 .text()
-                .or_else(|| item.get("path").and_then(Node::text))?;
+                .or_else(|| item.get("path").and_then(ConfigNode::text))?;
             Some(SystemPath {
                 path: Utf8PathBuf::from(path),
                 write: flag(item, "write"),
@@ -72,23 +77,25 @@ impl Builder<'_> {
         });
         let presets: IndexSet<Preset> = items("presets")
             .iter()
-            .filter_map(Node::text)
+            .filter_map(ConfigNode::text)
             .filter_map(Preset::parse)
             .collect();
         Sandbox {
             enforce: get("enforce")
-                .and_then(Node::text)
+                .and_then(ConfigNode::text)
                 .and_then(Enforce::parse)
                 .unwrap_or(Enforce::Required),
             system: system.collect(),
             presets: presets.into_iter().collect(),
             limits: SandboxLimits::read(get("limits")),
-            sensitive_paths: get("sensitive_paths").map(Node::texts).unwrap_or_default(),
-            proxy: get("proxy").and_then(Node::bool) == Some(true),
+            sensitive_paths: get("sensitive_paths")
+                .map(ConfigNode::texts)
+                .unwrap_or_default(),
+            proxy: get("proxy").and_then(ConfigNode::bool) == Some(true),
             // What a server is refused, only watching it can tell: no call of it ends with its program.
             observe: get("observe")
-                .and_then(Node::bool)
-                .unwrap_or(self.owner == Owner::Server),
+                .and_then(ConfigNode::bool)
+                .unwrap_or(self.owner == SettingsOwner::Server),
         }
     }
 }

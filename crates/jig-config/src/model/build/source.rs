@@ -2,16 +2,16 @@
 
 use jig_proto::hint;
 
-use super::Builder;
-use crate::model::Source;
+use super::ToolBuilder;
+use crate::model::ToolSource;
 use crate::problem::Problem;
 use crate::quoting::{clean, closest, dotted, quote};
-use crate::value::Node;
+use crate::value::ConfigNode;
 
-impl Builder<'_> {
+impl ToolBuilder<'_> {
     /// The source, without which nothing else can be judged (G-008).
-    pub(super) fn source(&mut self) -> Option<Source> {
-        let text = self.node.get("source").and_then(Node::text);
+    pub(super) fn source(&mut self) -> Option<ToolSource> {
+        let text = self.node.get("source").and_then(ConfigNode::text);
         if let Some(Ok(source)) = text.map(str::parse) {
             self.known_server(&source);
             return Some(source);
@@ -41,8 +41,8 @@ impl Builder<'_> {
     }
 
     /// A tool of a server that nobody declared is a mistake: nothing could ever run it.
-    fn known_server(&mut self, source: &Source) {
-        let Source::Mcp { server, .. } = source else {
+    fn known_server(&mut self, source: &ToolSource) {
+        let ToolSource::Mcp { server, .. } = source else {
             return;
         };
         if self.servers.contains(server) {

@@ -4,16 +4,16 @@
 //! out of one. Except where it calculates: bash evaluates what it finds in a variable there, up to
 //! running the commands in it. No quotes help against that, so such a line is refused.
 
-use super::CommandError;
+use super::CommandSyntaxError;
 
 /// Refuses a template inside arithmetic.
-pub(super) fn check(line: &str) -> Result<(), CommandError> {
+pub(super) fn check(line: &str) -> Result<(), CommandSyntaxError> {
     for (at, _) in line.match_indices("{{") {
         let (before, template) = line.split_at(at);
         if ARITHMETIC.iter().any(|form| is_open(before, form)) {
             let end = template.find("}}").map_or(template.len(), |end| end + 2);
             let template = template[..end].to_owned();
-            return Err(CommandError::Arithmetic(template));
+            return Err(CommandSyntaxError::Arithmetic(template));
         }
     }
     Ok(())

@@ -29,7 +29,7 @@ pub(super) fn syntax_error(word: &str) -> Option<String> {
 }
 
 /// What the commands of a tool can be filled in with.
-pub(crate) struct Known<'a> {
+pub(crate) struct TemplateValues<'a> {
     pub(crate) parameters: &'a IndexMap<String, Parameter>,
     pub(crate) options: Map<String, Json>,
     pub(crate) input: Input,
@@ -47,7 +47,7 @@ pub(crate) struct Mistake {
 
 impl Command {
     /// What of the command's templates can never have a value.
-    pub(crate) fn mistakes(&self, known: &Known<'_>) -> Vec<Mistake> {
+    pub(crate) fn mistakes(&self, known: &TemplateValues<'_>) -> Vec<Mistake> {
         let words = self.words().filter(|word| is_template(word));
         words.filter_map(|word| known.mistake(word)).collect()
     }
@@ -80,7 +80,7 @@ impl Command {
     }
 }
 
-impl Known<'_> {
+impl TemplateValues<'_> {
     fn mistake(&self, word: &str) -> Option<Mistake> {
         if let Some((why, help)) = self.unknown_function(word) {
             return Some(Mistake {

@@ -49,17 +49,29 @@ fn a_line_is_split_into_words_before_templates_are_filled_in() {
 
 #[test]
 fn a_line_that_can_not_be_split_is_refused() {
-    let check = |line: &str, error: CommandError| {
+    let check = |line: &str, error: CommandSyntaxError| {
         assert_eq!(Command::parse(line), Err(error), "{line}");
     };
-    check("", CommandError::Empty);
-    check(" \t ", CommandError::Empty);
-    check("''", CommandError::Empty);
-    check("a 'b", CommandError::Line(SplitError::OpenQuote('\'')));
-    check("a \"b", CommandError::Line(SplitError::OpenQuote('"')));
-    check("a \"b\\", CommandError::Line(SplitError::OpenQuote('"')));
-    check("a \\", CommandError::Line(SplitError::TrailingBackslash));
-    check("a \0", CommandError::Nul);
+    check("", CommandSyntaxError::Empty);
+    check(" \t ", CommandSyntaxError::Empty);
+    check("''", CommandSyntaxError::Empty);
+    check(
+        "a 'b",
+        CommandSyntaxError::Line(SplitError::OpenQuote('\'')),
+    );
+    check(
+        "a \"b",
+        CommandSyntaxError::Line(SplitError::OpenQuote('"')),
+    );
+    check(
+        "a \"b\\",
+        CommandSyntaxError::Line(SplitError::OpenQuote('"')),
+    );
+    check(
+        "a \\",
+        CommandSyntaxError::Line(SplitError::TrailingBackslash),
+    );
+    check("a \0", CommandSyntaxError::Nul);
     for line in [
         "a {{ tool",
         "a {{",
@@ -70,7 +82,7 @@ fn a_line_that_can_not_be_split_is_refused() {
     ] {
         let error = Command::parse(line).expect_err(line);
         assert!(
-            matches!(error, CommandError::Template { .. }),
+            matches!(error, CommandSyntaxError::Template { .. }),
             "{line}: {error}"
         );
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::Definition;
-use super::names::{Wanted, names};
-use crate::model::{Config, Server, Source, Tool};
+use super::names::{UnnamedTool, names};
+use crate::model::{Config, Server, Tool, ToolSource};
 
 impl Config {
     /// This configuration with the tools of its servers, as far as `known` knows their definitions.
@@ -26,10 +26,10 @@ impl Config {
     ) -> Config {
         let mut config = self.clone();
         config.tools.retain(|_, tool| !tool.is_added);
-        let mut described: Vec<Described<'_>> = Vec::new();
+        let mut described: Vec<ServerDefinitions<'_>> = Vec::new();
         for server in self.servers.values().filter(|server| server.enable) {
             if let Some(definitions) = known(server) {
-                described.push(Described {
+                described.push(ServerDefinitions {
                     server,
                     definitions: by_name(definitions),
                 });
@@ -48,10 +48,10 @@ impl Config {
             }
             declared.insert((server, name));
         }
-        let mut added: Vec<(Wanted<'_>, &Arc<Server>, &Arc<Definition>)> = Vec::new();
+        let mut added: Vec<(UnnamedTool<'_>, &Arc<Server>, &Arc<Definition>)> = Vec::new();
         for (
             rank,
-            Described {
+            ServerDefinitions {
                 server,
                 definitions,
             },
@@ -60,7 +60,7 @@ impl Config {
             for (name, definition) in definitions {
                 let is_declared = declared.contains(&(server.name.clone(), name.clone()));
                 if !is_declared && server.offers(name) {
-                    let wanted = Wanted {
+                    let wanted = UnnamedTool {
                         rank,
                         server: &server.name,
                         prefix: &server.prefix,
@@ -79,7 +79,7 @@ impl Config {
             let Some(name) = name else { continue };
             let mut tool = server.template.as_ref().clone();
             tool.name = name.clone();
-            tool.source = Source::Mcp {
+            tool.source = ToolSource::Mcp {
                 server: server.name.clone(),
                 tool: Some(definition.name.clone()),
             };
@@ -92,7 +92,7 @@ impl Config {
 }
 
 /// What a server says about its tools, by their names.
-struct Described<'a> {
+struct ServerDefinitions<'a> {
     server: &'a Arc<Server>,
     definitions: BTreeMap<String, Arc<Definition>>,
 }
@@ -101,7 +101,7 @@ impl Tool {
     /// The server that it is on, and its name there.
     pub fn on_server(&self) -> Option<(&str, &str)> {
         match &self.source {
-            Source::Mcp { server, tool } => {
+            ToolSource::Mcp { server, tool } => {
                 Some((server, tool.as_deref().unwrap_or(self.name.as_str())))
             }
             _ => None,

@@ -6,7 +6,7 @@ use crate::model::ToolName;
 
 /// A tool that needs a name.
 #[derive(Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct UnnamedTool<'a> {
     /// The place of its server in the configuration.
     pub(super) rank: usize,
     /// Its server.
@@ -26,8 +26,11 @@ pub(super) struct Wanted<'a> {
 /// a name depends on what there is, not on its order.
 ///
 /// `None` only for a tool whose every name is taken.
-pub(super) fn names(wanted: &[Wanted<'_>], taken: impl Fn(&str) -> bool) -> Vec<Option<ToolName>> {
-    let mut choices: Vec<Choice> = wanted.iter().map(Choice::new).collect();
+pub(super) fn names(
+    wanted: &[UnnamedTool<'_>],
+    taken: impl Fn(&str) -> bool,
+) -> Vec<Option<ToolName>> {
+    let mut choices: Vec<NameChoice> = wanted.iter().map(NameChoice::new).collect();
     loop {
         let mut groups: HashMap<String, Vec<usize>> = HashMap::with_capacity(choices.len());
         for (index, choice) in choices.iter().enumerate() {
@@ -52,7 +55,7 @@ pub(super) fn names(wanted: &[Wanted<'_>], taken: impl Fn(&str) -> bool) -> Vec<
         }
     }
     let mut used: HashSet<String> = HashSet::with_capacity(choices.len());
-    let name = |choice: &Choice| {
+    let name = |choice: &NameChoice| {
         let name = choice.name();
         let free = !taken(&name) && used.insert(name.clone());
         ToolName::new(name).ok().filter(|_| free)
@@ -61,14 +64,14 @@ pub(super) fn names(wanted: &[Wanted<'_>], taken: impl Fn(&str) -> bool) -> Vec<
 }
 
 /// Who of several may keep the name that they all have: the first server's, if it spells it so.
-fn owner(group: &[usize], choices: &[Choice], wanted: &[Wanted<'_>]) -> Option<usize> {
+fn owner(group: &[usize], choices: &[NameChoice], wanted: &[UnnamedTool<'_>]) -> Option<usize> {
     let exact = group.iter().filter(|index| choices[**index].is_exact());
     exact.copied().min_by_key(|index| wanted[*index].rank)
 }
 
 /// How one tool is to be named.
 #[derive(Debug)]
-struct Choice {
+struct NameChoice {
     /// Prefix and name, of characters that a name can have.
     base: String,
     /// Whether nothing had to be changed for it.
@@ -79,8 +82,8 @@ struct Choice {
     digits: usize,
 }
 
-impl Choice {
-    fn new(wanted: &Wanted<'_>) -> Self {
+impl NameChoice {
+    fn new(wanted: &UnnamedTool<'_>) -> Self {
         let written = wanted.prefix.chars().chain(wanted.tool.chars());
         let base: String = written
             .map(|one| match one {

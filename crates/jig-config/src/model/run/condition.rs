@@ -2,7 +2,7 @@
 //!
 //! Arguments come from a model, which may have read them in a file that somebody else wrote. Whoever writes
 //! one must not get around a rule by its spelling. So the answer is not only yes or no: what could be meant
-//! by a rule, and is written in another way, is [`Match::Unclear`].
+//! by a rule, and is written in another way, is [`ConditionMatch::Unclear`].
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub enum RunTest {
 
 /// Whether a condition, or a rule, is about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Match {
+pub(super) enum ConditionMatch {
     Yes,
     No,
     /// It cannot be told by the text of the arguments.
@@ -46,7 +46,7 @@ pub(super) enum Match {
 /// Where a text leads that may be a path, through the links of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // Exhaustive: whoever decides must know all of them.
-pub enum Leads {
+pub enum PathMeaning {
     /// There is no link on its way, or it is no path.
     AsWritten,
     /// A link leads to this path.
@@ -55,17 +55,21 @@ pub enum Leads {
     Unknown,
 }
 
-impl Match {
+impl ConditionMatch {
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Match::No, _) | (_, Match::No) => Match::No,
-            (Match::Yes, Match::Yes) => Match::Yes,
-            _ => Match::Unclear,
+            (ConditionMatch::No, _) | (_, ConditionMatch::No) => ConditionMatch::No,
+            (ConditionMatch::Yes, ConditionMatch::Yes) => ConditionMatch::Yes,
+            _ => ConditionMatch::Unclear,
         }
     }
 
     fn is(yes: bool) -> Self {
-        if yes { Match::Yes } else { Match::No }
+        if yes {
+            ConditionMatch::Yes
+        } else {
+            ConditionMatch::No
+        }
     }
 }
 
@@ -95,14 +99,14 @@ impl RunCondition {
     pub(super) fn matches(
         &self,
         arguments: &Map<String, Json>,
-        leads: &dyn Fn(&str) -> Leads,
-    ) -> Match {
+        leads: &dyn Fn(&str) -> PathMeaning,
+    ) -> ConditionMatch {
         let found = self.find(arguments);
         if let RunTest::Present(wanted) = self.test {
-            return Match::is(found.is_some() == wanted);
+            return ConditionMatch::is(found.is_some() == wanted);
         }
         let Some(value) = found else {
-            return Match::No;
+            return ConditionMatch::No;
         };
         let equals = |wanted: &[Json]| match value {
             Json::String(text) => {
@@ -122,14 +126,20 @@ impl RunCondition {
                     .iter()
                     .map(|item| match item {
                         Json::String(text) => begins(text, prefix),
-                        _ => Match::No,
+                        _ => ConditionMatch::No,
                     })
-                    .reduce(|left, right| if left == right { left } else { Match::Unclear })
-                    .unwrap_or(Match::No),
-                _ => Match::No,
+                    .reduce(|left, right| {
+                        if left == right {
+                            left
+                        } else {
+                            ConditionMatch::Unclear
+                        }
+                    })
+                    .unwrap_or(ConditionMatch::No),
+                _ => ConditionMatch::No,
             },
             // Answered above.
-            RunTest::Present(_) => Match::No,
+            RunTest::Present(_) => ConditionMatch::No,
         }
     }
 
@@ -203,32 +213,35 @@ pub(super) fn index(step: &str) -> Option<usize> {
 /// allows or refuses; so where the two differ, it is unclear.
 fn wherever_it_leads(
     text: &str,
-    leads: &dyn Fn(&str) -> Leads,
-    matches: impl Fn(&str) -> Match,
-) -> Match {
+    leads: &dyn Fn(&str) -> PathMeaning,
+    matches: impl Fn(&str) -> ConditionMatch,
+) -> ConditionMatch {
     let plainly = matches(text);
     match leads(text) {
-        Leads::AsWritten => plainly,
-        Leads::To(real) if matches(&real) == plainly => plainly,
-        Leads::To(_) | Leads::Unknown => Match::Unclear,
+        PathMeaning::AsWritten => plainly,
+        PathMeaning::To(real) if matches(&real) == plainly => plainly,
+        PathMeaning::To(_) | PathMeaning::Unknown => ConditionMatch::Unclear,
     }
 }
 
 /// Whether a value is one of those that are wanted. A text that names the same file in another way may be.
-fn is_one_of(value: &Json, wanted: &[Json]) -> Match {
+fn is_one_of(value: &Json, wanted: &[Json]) -> ConditionMatch {
     if wanted.iter().any(|wanted| same(value, wanted)) {
-        return Match::Yes;
+        return ConditionMatch::Yes;
     }
     let Json::String(text) = value else {
-        return Match::No;
+        return ConditionMatch::No;
     };
     let other = text.contains('\\').then(|| text.replace('\\', "/"));
-    let spelled = [Plain::of(text), other.and_then(|other| Plain::of(&other))];
+    let spelled = [
+        PlainPath::of(text),
+        other.and_then(|other| PlainPath::of(&other)),
+    ];
     let wanted = wanted.iter().filter_map(Json::as_str);
-    let mut wanted = wanted.filter_map(Plain::of);
+    let mut wanted = wanted.filter_map(PlainPath::of);
     match wanted.any(|wanted| spelled.iter().flatten().any(|one| *one == wanted)) {
-        true => Match::Unclear,
-        false => Match::No,
+        true => ConditionMatch::Unclear,
+        false => ConditionMatch::No,
     }
 }
 
@@ -264,26 +277,26 @@ fn same_number(left: &Number, right: &Number) -> bool {
 /// - for a path that is not found from the workspace, while the prefix is: it may lead back into it;
 /// - for a directory above the prefix, or the one that it names: what is done to it may be done to all in it;
 /// - where `\` would be read as `/` by some programs, and the answer then is another one.
-fn begins_with(text: &str, prefix: &str) -> Match {
+fn begins_with(text: &str, prefix: &str) -> ConditionMatch {
     let plainly = begins_as_written(text, prefix);
     if text.contains('\\') && plainly != begins_as_written(&text.replace('\\', "/"), prefix) {
-        return Match::Unclear;
+        return ConditionMatch::Unclear;
     }
     plainly
 }
 
-fn begins_as_written(text: &str, prefix: &str) -> Match {
+fn begins_as_written(text: &str, prefix: &str) -> ConditionMatch {
     if text.is_empty() {
-        return Match::No;
+        return ConditionMatch::No;
     }
-    let Some(wanted) = Plain::of(prefix) else {
-        return Match::is(text.starts_with(prefix));
+    let Some(wanted) = PlainPath::of(prefix) else {
+        return ConditionMatch::is(text.starts_with(prefix));
     };
-    let Some(found) = Plain::of(text) else {
-        return Match::Unclear;
+    let Some(found) = PlainPath::of(text) else {
+        return ConditionMatch::Unclear;
     };
     if found.absolute != wanted.absolute {
-        return Match::Unclear;
+        return ConditionMatch::Unclear;
     }
     let is_directory = prefix.ends_with('/');
     // A prefix that ends in a slash means what lies below; one that does not is the beginning of a name.
@@ -297,11 +310,11 @@ fn begins_as_written(text: &str, prefix: &str) -> Match {
         || wanted.path.is_root();
     let as_path = found.path.as_str().starts_with(&below);
     match (as_path, as_text) {
-        (true, true) => Match::Yes,
-        (true, false) if is_directory && !climbs(text) => Match::Yes,
-        (true, false) | (false, true) => Match::Unclear,
-        (false, false) if wanted.path.starts_with(&found.path) => Match::Unclear,
-        (false, false) => Match::No,
+        (true, true) => ConditionMatch::Yes,
+        (true, false) if is_directory && !climbs(text) => ConditionMatch::Yes,
+        (true, false) | (false, true) => ConditionMatch::Unclear,
+        (false, false) if wanted.path.starts_with(&found.path) => ConditionMatch::Unclear,
+        (false, false) => ConditionMatch::No,
     }
 }
 
@@ -312,12 +325,12 @@ fn climbs(text: &str) -> bool {
 
 /// A text read as a path, without `.`, `..` and empty names.
 #[derive(PartialEq)]
-struct Plain {
+struct PlainPath {
     absolute: bool,
     path: ProjectPath,
 }
 
-impl Plain {
+impl PlainPath {
     /// `None` for what leads out of where it begins, and for what no file is called.
     fn of(text: &str) -> Option<Self> {
         let relative = text.trim_start_matches('/');

@@ -10,10 +10,10 @@ use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::quoting::{clean, closest, quote};
 use crate::shape::either;
-use crate::value::{Entry, Kind, Node};
+use crate::value::{ConfigNode, TableEntry, TomlValueKind};
 
 /// Reads the checked value of `run` of one tool, with the checks that a table of keys can't make.
-pub(in crate::model) struct Reader<'a> {
+pub(in crate::model) struct RunReader<'a> {
     pub(in crate::model) name: &'a ToolName,
     /// The dotted key of the tool.
     pub(in crate::model) prefix: &'a str,
@@ -23,23 +23,24 @@ pub(in crate::model) struct Reader<'a> {
     pub(in crate::model) shared: &'a [Origin],
 }
 
-impl Reader<'_> {
+impl RunReader<'_> {
     pub(in crate::model) fn read(
         &self,
-        node: Option<&Node>,
+        node: Option<&ConfigNode>,
         errors: &mut Vec<Problem>,
     ) -> RunModes {
-        let mut rules = |action: ToolAction, node: Option<&Node>, otherwise: RunMode| match node {
-            Some(node) if node.kind() == Kind::List => {
-                self.list(action, node, errors);
-                RunRules::ByArguments(rules_of(node))
-            }
-            node => {
-                let word = node.and_then(Node::text).and_then(RunMode::parse);
-                RunRules::Always(word.unwrap_or(otherwise))
-            }
-        };
-        let Some(table) = node.filter(|node| node.kind() == Kind::Table) else {
+        let mut rules =
+            |action: ToolAction, node: Option<&ConfigNode>, otherwise: RunMode| match node {
+                Some(node) if node.kind() == TomlValueKind::List => {
+                    self.list(action, node, errors);
+                    RunRules::ByArguments(rules_of(node))
+                }
+                node => {
+                    let word = node.and_then(ConfigNode::text).and_then(RunMode::parse);
+                    RunRules::Always(word.unwrap_or(otherwise))
+                }
+            };
+        let Some(table) = node.filter(|node| node.kind() == TomlValueKind::Table) else {
             return RunModes {
                 spawn: rules(ToolAction::Spawn, node, NO_MATCH),
                 ..RunModes::of_spawn(NO_MATCH)
@@ -57,7 +58,7 @@ impl Reader<'_> {
     }
 
     /// What is wrong with a list of rules.
-    fn list(&self, action: ToolAction, node: &Node, errors: &mut Vec<Problem>) {
+    fn list(&self, action: ToolAction, node: &ConfigNode, errors: &mut Vec<Problem>) {
         let items = node.list().unwrap_or_default();
         if items.is_empty() {
             let problem = self.problem(
@@ -69,7 +70,7 @@ impl Reader<'_> {
             );
             errors.push(problem);
         }
-        let mut last: Option<&Node> = None;
+        let mut last: Option<&ConfigNode> = None;
         for item in items {
             if let Some(last) = last {
                 let problem = self.problem(
@@ -86,10 +87,10 @@ impl Reader<'_> {
             let before = errors.len();
             let own = self.condition(action, item, true, errors);
             let all = item.get("all");
-            for part in all.and_then(Node::list).unwrap_or_default() {
+            for part in all.and_then(ConfigNode::list).unwrap_or_default() {
                 self.condition(action, part, false, errors);
             }
-            if let Some(all) = all.filter(|all| all.list().is_some_and(<[Node]>::is_empty)) {
+            if let Some(all) = all.filter(|all| all.list().is_some_and(<[ConfigNode]>::is_empty)) {
                 errors.push(self.problem(
                     &all.origin,
                     "has a run rule with an empty list `all`".to_owned(),
@@ -108,11 +109,11 @@ impl Reader<'_> {
     fn condition(
         &self,
         action: ToolAction,
-        node: &Node,
+        node: &ConfigNode,
         may_be_none: bool,
         errors: &mut Vec<Problem>,
     ) -> bool {
-        let tests: Vec<(&str, &Entry)> = TESTS
+        let tests: Vec<(&str, &TableEntry)> = TESTS
             .iter()
             .filter_map(|name| Some((*name, node.entry(name)?)))
             .collect();
@@ -154,7 +155,7 @@ impl Reader<'_> {
 
     /// What is wrong with the argument that a condition is about: a rule about one that no call has, and that
     /// should have kept a call from running, would silently be no rule at all.
-    fn argument(&self, action: ToolAction, arg: &Entry, test: &str) -> Option<Problem> {
+    fn argument(&self, action: ToolAction, arg: &TableEntry, test: &str) -> Option<Problem> {
         if self.shared.contains(&arg.node.origin) {
             return None;
         }
@@ -197,7 +198,7 @@ impl Reader<'_> {
             ));
         };
         match find(parameter, rest) {
-            Found::Nothing => Some(self.problem(
+            PointerTarget::Nothing => Some(self.problem(
                 &arg.node.origin,
                 format!(
                     "has a run rule about {}, and its parameter {} has nothing there",
@@ -208,7 +209,7 @@ impl Reader<'_> {
                     "correct it after what `parameters` declares; an item of a list is a number, such as `/paths/0`"
                 ),
             )),
-            Found::Parameter(found) if test == "prefix" && !may_be_text(found) => {
+            PointerTarget::Parameter(found) if test == "prefix" && !may_be_text(found) => {
                 Some(self.problem(
                     &arg.node.origin,
                     format!(
@@ -230,14 +231,14 @@ impl Reader<'_> {
 }
 
 /// What a pointer finds in a declared parameter.
-enum Found<'a> {
+enum PointerTarget<'a> {
     Parameter(&'a Parameter),
     /// Nothing is declared about what lies there.
     Anything,
     Nothing,
 }
 
-fn find<'a>(mut parameter: &'a Parameter, steps: &[String]) -> Found<'a> {
+fn find<'a>(mut parameter: &'a Parameter, steps: &[String]) -> PointerTarget<'a> {
     for step in steps {
         let is = |kind| parameter.types.is_empty() || parameter.types.contains(&kind);
         let property = parameter.properties.get(step);
@@ -245,15 +246,15 @@ fn find<'a>(mut parameter: &'a Parameter, steps: &[String]) -> Found<'a> {
         parameter = match (property, item, &parameter.items) {
             (Some(property), ..) => property,
             (None, Some(_), Some(items)) => items,
-            (None, Some(_), None) => return Found::Anything,
+            (None, Some(_), None) => return PointerTarget::Anything,
             // Unknown properties are refused where some are declared.
             (None, None, _) if is(ParameterType::Object) && parameter.properties.is_empty() => {
-                return Found::Anything;
+                return PointerTarget::Anything;
             }
-            _ => return Found::Nothing,
+            _ => return PointerTarget::Nothing,
         };
     }
-    Found::Parameter(parameter)
+    PointerTarget::Parameter(parameter)
 }
 
 /// Whether a value can be a text, or a list of texts.
@@ -266,10 +267,13 @@ fn may_be_text(parameter: &Parameter) -> bool {
 }
 
 /// The rules of a checked list. What is wrong with one has been reported, and it then counts for nothing.
-fn rules_of(node: &Node) -> Vec<RunRule> {
+fn rules_of(node: &ConfigNode) -> Vec<RunRule> {
     let items = node.list().unwrap_or_default();
-    let rule = |node: &Node| {
-        let all = node.get("all").and_then(Node::list).unwrap_or_default();
+    let rule = |node: &ConfigNode| {
+        let all = node
+            .get("all")
+            .and_then(ConfigNode::list)
+            .unwrap_or_default();
         let conditions = condition_of(node).into_iter();
         Some(RunRule {
             conditions: conditions
@@ -277,7 +281,7 @@ fn rules_of(node: &Node) -> Vec<RunRule> {
                 .collect(),
             mode: node
                 .get("mode")
-                .and_then(Node::text)
+                .and_then(ConfigNode::text)
                 .and_then(RunMode::parse)?,
             origin: node.origin.clone(),
         })
@@ -285,17 +289,17 @@ fn rules_of(node: &Node) -> Vec<RunRule> {
     items.iter().filter_map(rule).collect()
 }
 
-fn condition_of(node: &Node) -> Option<RunCondition> {
+fn condition_of(node: &ConfigNode) -> Option<RunCondition> {
     let steps = parse_pointer(node.get("arg")?.text()?).ok()?;
-    let prefix = node.get("prefix").and_then(Node::text);
+    let prefix = node.get("prefix").and_then(ConfigNode::text);
     let test = if let Some(prefix) = prefix {
         RunTest::Prefix(prefix.to_owned())
     } else if let Some(value) = node.get("equals") {
         RunTest::Equals(value.to_json())
-    } else if let Some(values) = node.get("one_of").and_then(Node::list) {
-        RunTest::OneOf(values.iter().map(Node::to_json).collect())
+    } else if let Some(values) = node.get("one_of").and_then(ConfigNode::list) {
+        RunTest::OneOf(values.iter().map(ConfigNode::to_json).collect())
     } else {
-        RunTest::Present(node.get("present").and_then(Node::bool)?)
+        RunTest::Present(node.get("present").and_then(ConfigNode::bool)?)
     };
     Some(RunCondition::new(steps, test))
 }

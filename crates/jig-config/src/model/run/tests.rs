@@ -3,10 +3,10 @@ use serde_json::{Value as Json, json};
 
 use super::{RunCondition, RunModes, RunRule, RunRules, RunTest};
 use crate::model::RunMode;
-use crate::origin::{Layer, Origin, Text};
+use crate::origin::{ConfigText, Layer, Origin};
 
 fn rule(conditions: &[(&str, RunTest)], mode: RunMode) -> RunRule {
-    let text = Text::new(Layer::Set, "--set", None, String::new());
+    let text = ConfigText::new(Layer::Set, "--set", None, String::new());
     let conditions = conditions.iter().map(|(name, test)| {
         let steps = vec![(*name).to_owned()];
         RunCondition::new(steps, test.clone())

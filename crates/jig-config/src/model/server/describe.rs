@@ -1,9 +1,9 @@
 //! What a person reads before a server is accepted.
 
-use jig_policy::NetRule;
+use jig_policy::DeclaredNetRule;
 
 use super::read::ALL;
-use super::{Filled, Reach, Server, looks_secret};
+use super::{Server, ServerReach, ServerSettingText, looks_secret};
 use crate::model::{Enforce, Tool};
 use crate::quoting::{clean_whole, key};
 
@@ -14,7 +14,7 @@ impl Server {
     pub fn described(&self) -> Vec<String> {
         let mut lines = Vec::new();
         match &self.reach {
-            Reach::Program { command, policy } => {
+            ServerReach::Program { command, policy } => {
                 let words: Vec<String> = command.iter().map(word).collect();
                 lines.push(format!("runs {}", clean_whole(&words.join(" "))));
                 for (name, value) in &self.env {
@@ -38,7 +38,7 @@ impl Server {
                     lines.push("also where this cannot be enforced".to_owned());
                 }
             }
-            Reach::Remote { url, headers } => {
+            ServerReach::Remote { url, headers } => {
                 lines.push(clean_whole(&format!("connects to {}", shown("url", url))));
                 for (name, value) in headers {
                     let value = shown(name, value);
@@ -59,7 +59,7 @@ impl Server {
                 lines.push(clean_whole(&format!("{tool}: {name} = {value}")));
             }
         }
-        if self.definitions == super::Definitions::Follow {
+        if self.definitions == super::DefinitionMode::Follow {
             lines.push("its tools may change without being asked about".to_owned());
         }
         lines
@@ -67,7 +67,7 @@ impl Server {
 }
 
 /// A word of a command, in quotes where it could be taken for several.
-fn word(word: &Filled) -> String {
+fn word(word: &ServerSettingText) -> String {
     let text = shown("", word);
     match text.is_empty() || text.contains(char::is_whitespace) {
         true => crate::show::basic_string(&text),
@@ -76,7 +76,7 @@ fn word(word: &Filled) -> String {
 }
 
 /// A value as it is written, unless that is a secret.
-fn shown(name: &str, value: &Filled) -> String {
+fn shown(name: &str, value: &ServerSettingText) -> String {
     let written = value.to_string();
     match value.command().is_none() && looks_secret(name, &written) {
         true => HIDDEN.to_owned(),
@@ -129,7 +129,7 @@ fn hosts(policy: &Tool, lines: &mut Vec<String>) {
     }
 }
 
-fn host(rule: &NetRule) -> String {
+fn host(rule: &DeclaredNetRule) -> String {
     let scheme = rule.scheme.iter().map(|scheme| format!("{scheme}://"));
     let port = rule.port.iter().map(|port| format!(":{port}"));
     let path = rule.path_prefix.iter().cloned();

@@ -1,30 +1,33 @@
-//! [`Filled`]: a text of a server's entry that may hold variables, or that a command prints.
+//! [`ServerSettingText`]: a text of a server's entry that may hold variables, or that a command prints.
 //!
 //! Nothing is filled in while a configuration is loaded, so that no value can get into a message, a list
-//! or a file by way of it. Whoever starts the server calls [`Filled::fill`].
+//! or a file by way of it. Whoever starts the server calls [`ServerSettingText::fill`].
 
 use std::fmt;
 
 use serde_json::{Value as Json, json};
 
 use crate::quoting::clean;
-use crate::value::{Node, Value};
+use crate::value::{ConfigNode, Value};
 
 /// A text in which `${NAME}` stands for a variable of the environment and `${NAME:-text}` for a variable
 /// that may be missing; `$$` is a `$`. Or the words of a command that prints the text.
 ///
 /// `Display` shows it as it was written.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Filled(Form);
+pub struct ServerSettingText(SettingTextForm);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Form {
-    Text { written: String, parts: Vec<Part> },
+enum SettingTextForm {
+    Text {
+        written: String,
+        parts: Vec<ServerTextPart>,
+    },
     Command(Vec<String>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Part {
+enum ServerTextPart {
     Literal(String),
     Variable {
         name: String,
@@ -36,7 +39,7 @@ enum Part {
 /// Why a text could not be filled. Says what is missing, and never a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unfilled {
+pub enum FillError {
     /// A variable is not set, and nothing is given in its place.
     #[error("the variable `{0}` is not set")]
     Variable(String),
@@ -74,7 +77,7 @@ pub enum FilledError {
     Nul,
 }
 
-impl Filled {
+impl ServerSettingText {
     /// Reads a text with variables.
     ///
     /// # Errors
@@ -99,7 +102,7 @@ impl Filled {
                     let end = after.find('}').ok_or(FilledError::Open)?;
                     let variable = variable(&after[1..end])?;
                     if !literal.is_empty() {
-                        parts.push(Part::Literal(std::mem::take(&mut literal)));
+                        parts.push(ServerTextPart::Literal(std::mem::take(&mut literal)));
                     }
                     parts.push(variable);
                     &after[end + 1..]
@@ -112,9 +115,9 @@ impl Filled {
         }
         literal.push_str(rest);
         if !literal.is_empty() {
-            parts.push(Part::Literal(literal));
+            parts.push(ServerTextPart::Literal(literal));
         }
-        Ok(Self(Form::Text {
+        Ok(Self(SettingTextForm::Text {
             written: text.to_owned(),
             parts,
         }))
@@ -145,9 +148,9 @@ impl Filled {
     pub fn literal(text: &str) -> Self {
         let parts = match text {
             "" => Vec::new(),
-            text => vec![Part::Literal(text.to_owned())],
+            text => vec![ServerTextPart::Literal(text.to_owned())],
         };
-        Self(Form::Text {
+        Self(SettingTextForm::Text {
             written: text.replace('$', "$$"),
             parts,
         })
@@ -155,14 +158,17 @@ impl Filled {
 
     /// What the words of a command print, without the line's end.
     pub fn from_command(words: Vec<String>) -> Self {
-        Self(Form::Command(words))
+        Self(SettingTextForm::Command(words))
     }
 
     /// Reads a checked value: a text, or a table with `command`.
-    pub(crate) fn read(node: &Node) -> Result<Self, FilledError> {
+    pub(crate) fn read(node: &ConfigNode) -> Result<Self, FilledError> {
         match &node.value {
             Value::Table(_) => {
-                let words = node.get("command").map(Node::texts).unwrap_or_default();
+                let words = node
+                    .get("command")
+                    .map(ConfigNode::texts)
+                    .unwrap_or_default();
                 match words.iter().any(|word| word.contains('\0')) {
                     true => Err(FilledError::Nul),
                     false => Ok(Self::from_command(words)),
@@ -175,9 +181,10 @@ impl Filled {
     /// Whether it holds a variable or comes from a command, so that what it comes to is not for logs.
     pub fn is_secret(&self) -> bool {
         match &self.0 {
-            Form::Command(_) => true,
-            Form::Text { parts, .. } => {
-                let is_variable = |part: &Part| matches!(part, Part::Variable { .. });
+            SettingTextForm::Command(_) => true,
+            SettingTextForm::Text { parts, .. } => {
+                let is_variable =
+                    |part: &ServerTextPart| matches!(part, ServerTextPart::Variable { .. });
                 parts.iter().any(is_variable)
             }
         }
@@ -186,44 +193,44 @@ impl Filled {
     /// The names of its variables, in their order.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         let parts = match &self.0 {
-            Form::Text { parts, .. } => parts.as_slice(),
-            Form::Command(_) => &[],
+            SettingTextForm::Text { parts, .. } => parts.as_slice(),
+            SettingTextForm::Command(_) => &[],
         };
         parts.iter().filter_map(|part| match part {
-            Part::Variable { name, .. } => Some(name.as_str()),
-            Part::Literal(_) => None,
+            ServerTextPart::Variable { name, .. } => Some(name.as_str()),
+            ServerTextPart::Literal(_) => None,
         })
     }
 
     /// The words of the command that prints it.
     pub fn command(&self) -> Option<&[String]> {
         match &self.0 {
-            Form::Command(words) => Some(words),
-            Form::Text { .. } => None,
+            SettingTextForm::Command(words) => Some(words),
+            SettingTextForm::Text { .. } => None,
         }
     }
 
     /// The text, if nothing has to be filled in.
     pub fn plain(&self) -> Option<&str> {
         match &self.0 {
-            Form::Text { parts, .. } => match parts.as_slice() {
+            SettingTextForm::Text { parts, .. } => match parts.as_slice() {
                 [] => Some(""),
-                [Part::Literal(text)] => Some(text),
+                [ServerTextPart::Literal(text)] => Some(text),
                 _ => None,
             },
-            Form::Command(_) => None,
+            SettingTextForm::Command(_) => None,
         }
     }
 
     /// What stands in it besides variables and commands, part by part.
     pub(crate) fn literals(&self) -> impl Iterator<Item = &str> {
         let parts = match &self.0 {
-            Form::Text { parts, .. } => parts.as_slice(),
-            Form::Command(_) => &[],
+            SettingTextForm::Text { parts, .. } => parts.as_slice(),
+            SettingTextForm::Command(_) => &[],
         };
         parts.iter().filter_map(|part| match part {
-            Part::Literal(text) => Some(text.as_str()),
-            Part::Variable { default, .. } => default.as_deref(),
+            ServerTextPart::Literal(text) => Some(text.as_str()),
+            ServerTextPart::Variable { default, .. } => default.as_deref(),
         })
     }
 
@@ -238,31 +245,31 @@ impl Filled {
         &self,
         look: &mut dyn FnMut(&str) -> Option<String>,
         run: &mut dyn FnMut(&[String]) -> Result<String, String>,
-    ) -> Result<String, Unfilled> {
+    ) -> Result<String, FillError> {
         let (filled, what) = match &self.0 {
-            Form::Command(words) => {
+            SettingTextForm::Command(words) => {
                 let program = words.first().cloned().unwrap_or_default();
-                let printed = run(words).map_err(|reason| Unfilled::Command {
+                let printed = run(words).map_err(|reason| FillError::Command {
                     program: program.clone(),
                     reason,
                 })?;
                 let value = printed.strip_suffix('\n').unwrap_or(&printed);
                 let value = value.strip_suffix('\r').unwrap_or(value).to_owned();
                 if value.is_empty() {
-                    return Err(Unfilled::Command {
+                    return Err(FillError::Command {
                         program,
                         reason: "it printed nothing".to_owned(),
                     });
                 }
                 (value, format!("the command `{}`", clean(&program)))
             }
-            Form::Text { parts, .. } => {
+            SettingTextForm::Text { parts, .. } => {
                 let mut filled = String::new();
                 let mut what = String::new();
                 for part in parts {
                     match part {
-                        Part::Literal(text) => filled.push_str(text),
-                        Part::Variable { name, default } => {
+                        ServerTextPart::Literal(text) => filled.push_str(text),
+                        ServerTextPart::Variable { name, default } => {
                             let value = look(name);
                             let value = match default {
                                 // As in a shell: `:-` also stands for what is empty.
@@ -271,7 +278,7 @@ impl Filled {
                                     .or_else(|| Some(default.clone())),
                                 None => value,
                             };
-                            let value = value.ok_or_else(|| Unfilled::Variable(name.clone()))?;
+                            let value = value.ok_or_else(|| FillError::Variable(name.clone()))?;
                             filled.push_str(&value);
                             what = format!("the variable `{}`", clean(name));
                         }
@@ -282,7 +289,7 @@ impl Filled {
         };
         // A text that somebody wrote may have lines; what comes from elsewhere could end a header with them.
         if self.is_secret() && filled.contains(['\n', '\r', '\0']) {
-            return Err(Unfilled::Unusable(what));
+            return Err(FillError::Unusable(what));
         }
         Ok(filled)
     }
@@ -290,18 +297,18 @@ impl Filled {
     /// As it was written, for programs.
     pub(crate) fn to_json(&self) -> Json {
         match &self.0 {
-            Form::Text { written, .. } => Json::String(written.clone()),
-            Form::Command(words) => json!({ "command": words }),
+            SettingTextForm::Text { written, .. } => Json::String(written.clone()),
+            SettingTextForm::Command(words) => json!({ "command": words }),
         }
     }
 }
 
 /// As it was written: `${TOKEN}`, or `{ command = ["gh", "auth", "token"] }`.
-impl fmt::Display for Filled {
+impl fmt::Display for ServerSettingText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Text { written, .. } => f.write_str(written),
-            Form::Command(words) => {
+            SettingTextForm::Text { written, .. } => f.write_str(written),
+            SettingTextForm::Command(words) => {
                 let words = words.iter().map(|word| crate::show::basic_string(word));
                 let words: Vec<String> = words.collect();
                 write!(f, "{{ command = [{}] }}", words.join(", "))
@@ -311,11 +318,11 @@ impl fmt::Display for Filled {
 }
 
 /// Only what is no literal: a person may have written a secret there.
-impl fmt::Debug for Filled {
+impl fmt::Debug for ServerSettingText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Form::Command(words) => f.debug_tuple("Command").field(words).finish(),
-            Form::Text { .. } => {
+            SettingTextForm::Command(words) => f.debug_tuple("Command").field(words).finish(),
+            SettingTextForm::Text { .. } => {
                 let variables: Vec<&str> = self.variables().collect();
                 f.debug_struct("Text")
                     .field("variables", &variables)
@@ -326,7 +333,7 @@ impl fmt::Debug for Filled {
 }
 
 /// What stands between `${` and `}`.
-fn variable(inside: &str) -> Result<Part, FilledError> {
+fn variable(inside: &str) -> Result<ServerTextPart, FilledError> {
     let (name, default) = match inside.split_once(":-") {
         Some((name, default)) => (name, Some(default)),
         None => (inside, None),
@@ -346,7 +353,7 @@ fn variable(inside: &str) -> Result<Part, FilledError> {
     if FOREIGN.contains(&name) {
         return Err(FilledError::Foreign);
     }
-    Ok(Part::Variable {
+    Ok(ServerTextPart::Variable {
         name: name.to_owned(),
         default: default.map(str::to_owned),
     })

@@ -10,16 +10,16 @@ use jig_proto::hint;
 use serde_json::Value as Json;
 
 use super::secret;
-use super::{Definitions, Server};
+use super::{DefinitionMode, Server};
 use crate::loading::load::MergedTool;
 use crate::loading::merge::merge;
-use crate::model::{Source, Tool, build};
+use crate::model::{Tool, ToolSource, build};
 use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
 use crate::quoting::{dotted, quote};
 use crate::shape::quantity::{Amount, DAY, MINUTE, SECOND};
-use crate::shape::{Shape, keys};
-use crate::value::{Entry, Node, Table, Value};
+use crate::shape::{ValueShape, keys};
+use crate::value::{ConfigNode, TableEntries, TableEntry, Value};
 
 /// The servers of all layers.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) struct MergedServers {
 /// One server after all layers were merged.
 #[derive(Debug)]
 pub(crate) struct MergedServer {
-    pub(crate) node: Arc<Node>,
+    pub(crate) node: Arc<ConfigNode>,
     /// Its dotted key, in the spelling in which it was mentioned first.
     pub(crate) key: String,
     /// The lists by which a file of the workspace offers tools that another layer does not, as they came to be.
@@ -41,11 +41,11 @@ pub(crate) struct MergedServer {
 
 impl MergedServer {
     /// What the tools of the server have from its entry, as a table of a tool.
-    pub(crate) fn defaults(&self) -> Node {
-        let of_tools = |(name, _): &(&String, &Entry)| keys::OF_TOOLS.contains(&name.as_str());
+    pub(crate) fn defaults(&self) -> ConfigNode {
+        let of_tools = |(name, _): &(&String, &TableEntry)| keys::OF_TOOLS.contains(&name.as_str());
         let entries = self.node.table().into_iter().flatten().filter(of_tools);
         let entries = entries.map(|(name, entry)| (name.clone(), entry.clone()));
-        Node {
+        ConfigNode {
             value: Value::Table(entries.collect()),
             origin: self.node.origin.clone(),
         }
@@ -53,8 +53,11 @@ impl MergedServer {
 }
 
 /// Takes the servers out of the layers and merges them.
-pub(crate) fn merge_servers(layers: &mut [Node], problems: &mut Vec<Problem>) -> MergedServers {
-    let shape = Shape::Table(&keys::SERVER);
+pub(crate) fn merge_servers(
+    layers: &mut [ConfigNode],
+    problems: &mut Vec<Problem>,
+) -> MergedServers {
+    let shape = ValueShape::Table(&keys::SERVER);
     let mut merged = MergedServers::default();
     for layer in layers {
         let mut here: IndexMap<String, Origin> = IndexMap::new();
@@ -71,7 +74,7 @@ pub(crate) fn merge_servers(layers: &mut [Node], problems: &mut Vec<Problem>) ->
                     Some(server) => {
                         let below = Arc::clone(&server.node);
                         let is_of_workspace = entry.node.origin.layer() == Layer::Workspace;
-                        let node = merge(&shape, Some(Node::clone(&below)), entry.node);
+                        let node = merge(&shape, Some(ConfigNode::clone(&below)), entry.node);
                         if is_of_workspace {
                             widened(&below, &node, &mut server.widened);
                         }
@@ -94,24 +97,24 @@ pub(crate) fn merge_servers(layers: &mut [Node], problems: &mut Vec<Problem>) ->
 const ROOTS: [[&str; 2]; 2] = [["providers", "mcp"], ["mcp", "servers"]];
 
 /// Takes what stands below two keys out of a layer.
-fn take(layer: &mut Node, [first, second]: [&str; 2]) -> Table {
+fn take(layer: &mut ConfigNode, [first, second]: [&str; 2]) -> TableEntries {
     let Value::Table(top) = &mut layer.value else {
-        return Table::new();
+        return TableEntries::new();
     };
     let Some(entry) = top.get_mut(first) else {
-        return Table::new();
+        return TableEntries::new();
     };
     let Value::Table(table) = &mut entry.node.value else {
-        return Table::new();
+        return TableEntries::new();
     };
     match table.shift_remove(second).map(|entry| entry.node.value) {
         Some(Value::Table(servers)) => servers,
-        _ => Table::new(),
+        _ => TableEntries::new(),
     }
 }
 
 /// `arguments`, as JP spells it, is `args`.
-fn one_spelling(server: &mut Node, key: &str, problems: &mut Vec<Problem>) {
+fn one_spelling(server: &mut ConfigNode, key: &str, problems: &mut Vec<Problem>) {
     let Value::Table(table) = &mut server.value else {
         return;
     };
@@ -154,7 +157,7 @@ fn declared_twice(name: &str, key: &str, here: &Origin, other: &Origin) -> Probl
 /// `tools` are those that were declared.
 pub(crate) fn read_servers(
     merged: &MergedServers,
-    star: &build::Shared,
+    star: &build::SharedSettings,
     tools: &IndexMap<String, MergedTool>,
     blamed: impl Fn(&str) -> bool,
     errors: &mut Vec<Problem>,
@@ -165,7 +168,7 @@ pub(crate) fn read_servers(
         if blamed(name) {
             continue;
         }
-        let mut reader = Reader {
+        let mut reader = ServerReader {
             name,
             merged: one,
             node: &one.node,
@@ -184,18 +187,18 @@ pub(crate) fn read_servers(
 }
 
 /// Reads one server.
-struct Reader<'a> {
+struct ServerReader<'a> {
     name: &'a str,
     merged: &'a MergedServer,
-    node: &'a Node,
+    node: &'a ConfigNode,
     errors: Vec<Problem>,
     warnings: Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl ServerReader<'_> {
     fn server(
         &mut self,
-        star: &build::Shared,
+        star: &build::SharedSettings,
         tools: &IndexMap<String, MergedTool>,
     ) -> Option<Server> {
         self.not_checked();
@@ -208,17 +211,26 @@ impl Reader<'_> {
             true => self.layer(&reach),
             false => Layer::Workspace,
         };
-        let texts = |key: &str| self.node.get(key).map(Node::texts).unwrap_or_default();
-        let text = |key: &str| self.node.get(key).and_then(Node::text);
+        let texts = |key: &str| {
+            self.node
+                .get(key)
+                .map(ConfigNode::texts)
+                .unwrap_or_default()
+        };
+        let text = |key: &str| self.node.get(key).and_then(ConfigNode::text);
         let prefix = text("prefix").map(str::to_owned);
         Some(Server {
             name: self.name.to_owned(),
-            enable: self.node.get("enable").and_then(Node::bool).unwrap_or(true),
+            enable: self
+                .node
+                .get("enable")
+                .and_then(ConfigNode::bool)
+                .unwrap_or(true),
             env,
             prefix: prefix.unwrap_or_else(|| format!("{}_", self.name)),
             definitions: match text("definitions") {
-                Some("follow") => Definitions::Follow,
-                _ => Definitions::Hold,
+                Some("follow") => DefinitionMode::Follow,
+                _ => DefinitionMode::Hold,
             },
             start: self.start(),
             idle: match keys::SERVER.amount(self.node, "idle") {
@@ -242,7 +254,10 @@ impl Reader<'_> {
     }
 
     fn start(&self) -> Duration {
-        let of_jp = self.node.get("startup_timeout_secs").and_then(Node::int);
+        let of_jp = self
+            .node
+            .get("startup_timeout_secs")
+            .and_then(ConfigNode::int);
         let of_jp = of_jp.and_then(|seconds| u64::try_from(seconds).ok());
         let of_jp = of_jp.map(|seconds| match seconds {
             0 => Duration::from_millis(DAY),
@@ -261,7 +276,7 @@ impl Reader<'_> {
 
     /// The least trusted layer that wrote a part of what the server is and may do. What only takes tools away, or
     /// names them, does not count.
-    fn layer(&self, reach: &super::Reach) -> Layer {
+    fn layer(&self, reach: &super::ServerReach) -> Layer {
         let mut layers = Vec::new();
         let entries = self.node.table().into_iter().flatten();
         for (name, entry) in entries {
@@ -271,7 +286,7 @@ impl Reader<'_> {
                 writers(&entry.node, &mut layers);
             }
         }
-        if let super::Reach::Program { policy, .. } = reach {
+        if let super::ServerReach::Program { policy, .. } = reach {
             for key in ["access", "sandbox"] {
                 if let Some(node) = policy.values.get(key) {
                     writers(node, &mut layers);
@@ -296,12 +311,12 @@ impl Reader<'_> {
         tools: &IndexMap<String, MergedTool>,
     ) -> Vec<(String, &'static str, Json)> {
         let on_it = tools.iter().filter(|(_, tool)| {
-            let source = tool.node.get("source").and_then(Node::text);
+            let source = tool.node.get("source").and_then(ConfigNode::text);
             let source = source.and_then(|text| text.parse().ok());
-            matches!(source, Some(Source::Mcp { server, .. }) if server == self.name)
+            matches!(source, Some(ToolSource::Mcp { server, .. }) if server == self.name)
         });
         let mut found = Vec::new();
-        let mut look = |tool: &str, node: &Node, keys: &[&'static str]| {
+        let mut look = |tool: &str, node: &ConfigNode, keys: &[&'static str]| {
             for &key in keys {
                 let Some(value) = node.get(key) else {
                     continue;
@@ -344,7 +359,7 @@ impl Reader<'_> {
 }
 
 /// The layers that wrote a value and what is in it. A table belongs to those who wrote something into it.
-fn writers(node: &Node, found: &mut Vec<Layer>) {
+fn writers(node: &ConfigNode, found: &mut Vec<Layer>) {
     match &node.value {
         Value::Table(entries) => entries
             .values()
@@ -358,9 +373,9 @@ fn writers(node: &Node, found: &mut Vec<Layer>) {
 }
 
 /// Notes where a file of the workspace offers tools of a server that another layer does not offer.
-fn widened(below: &Node, merged: &Node, found: &mut Vec<(&'static str, Json)>) {
+fn widened(below: &ConfigNode, merged: &ConfigNode, found: &mut Vec<(&'static str, Json)>) {
     let lists = |key: &str| {
-        let texts = |node: &Node| node.get(key).map(Node::texts).unwrap_or_default();
+        let texts = |node: &ConfigNode| node.get(key).map(ConfigNode::texts).unwrap_or_default();
         (texts(below), texts(merged))
     };
     let (before, now) = lists("tools");

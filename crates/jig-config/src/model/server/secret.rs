@@ -8,21 +8,21 @@ use std::collections::HashSet;
 use url::Url;
 
 use super::describe::HIDDEN;
-use super::filled::Filled;
+use super::filled::ServerSettingText;
 use crate::origin::Origin;
 use crate::problem::Problem;
-use crate::value::{Node, Value};
+use crate::value::{ConfigNode, Value};
 
 /// Whether a value looks like a secret that is written out: by itself, or because of the name of the variable,
 /// header or option that it is for. A guess, made to keep keys out of files: a key that looks like nothing at all is
 /// not found. A value with `${VARIABLE}` in place of the secret is none.
 pub fn looks_secret(name: &str, value: &str) -> bool {
     let name = name.trim_start_matches('-');
-    Filled::parse(value).is_ok_and(|value| is_written_out(Some(name), &value))
+    ServerSettingText::parse(value).is_ok_and(|value| is_written_out(Some(name), &value))
 }
 
 /// The same for what is read already, and may be for nothing in particular.
-pub(super) fn is_written_out(name: Option<&str>, value: &Filled) -> bool {
+pub(super) fn is_written_out(name: Option<&str>, value: &ServerSettingText) -> bool {
     let by_itself = value.literals().any(is_key);
     // `Bearer ${TOKEN}` is what it should be.
     let named = name.is_some_and(is_name_of_secret) && !value.is_secret();
@@ -70,9 +70,9 @@ pub(crate) fn hide_lines(secret: &[Origin], problems: &mut [Problem]) {
 }
 
 /// Where secrets are written out in the entry of a server, however it is made up.
-pub(super) fn written_out(server: &Node, found: &mut Vec<Origin>) {
+pub(super) fn written_out(server: &ConfigNode, found: &mut Vec<Origin>) {
     for key in ["env", "headers"] {
-        let entries = server.get(key).and_then(Node::table);
+        let entries = server.get(key).and_then(ConfigNode::table);
         for (name, entry) in entries.into_iter().flatten() {
             collect(Some(name), &entry.node, found);
         }
@@ -91,7 +91,7 @@ pub(super) fn written_out(server: &Node, found: &mut Vec<Origin>) {
 }
 
 /// The entry of a server with what is a secret, or may be one, left out.
-pub(crate) fn masked(server: &Node) -> Node {
+pub(crate) fn masked(server: &ConfigNode) -> ConfigNode {
     let mut secrets = Vec::new();
     written_out(server, &mut secrets);
     let mut server = server.clone();
@@ -101,7 +101,7 @@ pub(crate) fn masked(server: &Node) -> Node {
     server
 }
 
-fn mask(node: &mut Node, secrets: &[Origin]) {
+fn mask(node: &mut ConfigNode, secrets: &[Origin]) {
     let is_secret = secrets.contains(&node.origin);
     match &mut node.value {
         Value::Text(text) if is_secret => HIDDEN.clone_into(text),
@@ -114,11 +114,12 @@ fn mask(node: &mut Node, secrets: &[Origin]) {
     }
 }
 
-fn collect(name: Option<&str>, node: &Node, found: &mut Vec<Origin>) {
+fn collect(name: Option<&str>, node: &ConfigNode, found: &mut Vec<Origin>) {
     match &node.value {
         Value::Text(text) => {
             // What cannot be read may be anything.
-            let secret = Filled::parse(text).map_or(true, |value| is_written_out(name, &value));
+            let secret =
+                ServerSettingText::parse(text).map_or(true, |value| is_written_out(name, &value));
             if secret {
                 found.push(node.origin.clone());
             }

@@ -1,15 +1,15 @@
 use serde_json::json;
 
-use super::{Notices, actions_of};
+use super::{NoticeSettings, actions_of};
 use crate::model::Parameter;
 
 #[test]
 fn s_082_nothing_said_is_both_notices() {
-    let both = Notices {
+    let both = NoticeSettings {
         stopped: true,
         waiting: true,
     };
-    assert_eq!(Notices::read(None), both);
+    assert_eq!(NoticeSettings::read(None), both);
 }
 
 /// Which parameters are the `action` of the protocol, and which the tool's own.

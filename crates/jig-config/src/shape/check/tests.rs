@@ -7,25 +7,25 @@ use crate::shape::ROOT;
 
 /// Follows every shape from the root, each table once, with the tables above it.
 fn each_table(
-    shape: &'static Shape,
-    above: &mut Vec<&'static Table>,
+    shape: &'static ValueShape,
+    above: &mut Vec<&'static TableShape>,
     seen: &mut HashSet<&'static str>,
-    visit: &mut impl FnMut(&'static Table, &[&'static Table]),
+    visit: &mut impl FnMut(&'static TableShape, &[&'static TableShape]),
 ) {
     match shape {
-        Shape::List(list) => each_table(&list.item, above, seen, visit),
-        Shape::Any(shapes) => {
+        ValueShape::List(list) => each_table(&list.item, above, seen, visit),
+        ValueShape::Any(shapes) => {
             for shape in *shapes {
                 each_table(shape, above, seen, visit);
             }
         }
-        Shape::Map(map) => {
+        ValueShape::Map(map) => {
             each_table(&map.value, above, seen, visit);
             for (_, shape) in map.special {
                 each_table(shape, above, seen, visit);
             }
         }
-        Shape::Table(table) if seen.insert(table.what) => {
+        ValueShape::Table(table) if seen.insert(table.what) => {
             visit(table, above);
             above.push(table);
             for key in table.keys {
@@ -38,7 +38,7 @@ fn each_table(
 }
 
 /// Whether a dotted key can stand in the table.
-fn has(table: &Table, path: &str) -> bool {
+fn has(table: &TableShape, path: &str) -> bool {
     let mut steps = path.split('.');
     let first = steps.next().and_then(|name| table.key(name));
     let mut shape = first.map(|key| &key.shape);
@@ -52,7 +52,7 @@ fn has(table: &Table, path: &str) -> bool {
 #[test]
 fn what_is_to_be_written_instead_is_a_key() {
     let mut offered = 0;
-    let mut look = |table: &'static Table, above: &[&'static Table]| {
+    let mut look = |table: &'static TableShape, above: &[&'static TableShape]| {
         for (spelling, instead) in table.foreign {
             assert!(
                 table.key(spelling).is_none(),

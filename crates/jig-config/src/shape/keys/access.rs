@@ -1,33 +1,33 @@
 //! The rules: files, hosts, variables, programs.
 
 use crate::shape::text::{ANY, ENV_EXACT, ENV_NAME, NOT_EMPTY};
-use crate::shape::{Key, List, ListMerge, Map, Shape, Table, key};
+use crate::shape::{ListMerge, ListShape, MapShape, TableKey, TableShape, ValueShape, key};
 
-pub(super) const ACCESS: Key = key!(
+pub(super) const ACCESS: TableKey = key!(
     "access",
-    Shape::Table(&Table {
+    ValueShape::Table(&TableShape {
         what: "the rules of a tool",
         keys: &[
             key!(
                 "fs",
-                Shape::List(&List {
-                    item: Shape::Table(&FS_RULE),
+                ValueShape::List(&ListShape {
+                    item: ValueShape::Table(&FS_RULE),
                     merge: ListMerge::Append,
                 }),
                 "Rules on the files of the workspace. One rule makes every other path uncovered."
             ),
             key!(
                 "net",
-                Shape::List(&List {
-                    item: Shape::Table(&NET_RULE),
+                ValueShape::List(&ListShape {
+                    item: ValueShape::Table(&NET_RULE),
                     merge: ListMerge::Append,
                 }),
                 "Rules on hosts. One rule makes every other host uncovered."
             ),
             key!(
                 "env",
-                Shape::List(&List {
-                    item: Shape::Table(&ENV_RULE),
+                ValueShape::List(&ListShape {
+                    item: ValueShape::Table(&ENV_RULE),
                     merge: ListMerge::Append,
                 }),
                 "Rules on variables of the host's environment."
@@ -52,51 +52,51 @@ pub(super) const ACCESS: Key = key!(
     "The rules: what the tool may read, write, run and reach."
 );
 
-static FS_RULE: Table = Table {
+static FS_RULE: TableShape = TableShape {
     what: "a rule on files",
     keys: &[
         key!(
             "path",
-            Shape::Text(&NOT_EMPTY),
+            ValueShape::Text(&NOT_EMPTY),
             "A path of the workspace and everything below it; literal, `.` is the workspace.",
             required
         ),
         key!(
             "read",
-            Shape::Bool,
+            ValueShape::Bool,
             "Read contents, list entries.",
             default = "false"
         ),
         key!(
             "write",
-            Shape::Bool,
+            ValueShape::Bool,
             "Stands for `create`, `update` and `delete` together.",
             default = "false"
         ),
         key!(
             "create",
-            Shape::Bool,
+            ValueShape::Bool,
             "Make new files and directories; wins over `write`."
         ),
         key!(
             "update",
-            Shape::Bool,
+            ValueShape::Bool,
             "Change what exists; wins over `write`."
         ),
         key!(
             "delete",
-            Shape::Bool,
+            ValueShape::Bool,
             "Remove, or move away; wins over `write`."
         ),
         key!(
             "execute",
-            Shape::Bool,
+            ValueShape::Bool,
             "Run as a program.",
             default = "false"
         ),
         key!(
             "external",
-            Shape::Bool,
+            ValueShape::Bool,
             "Only `false` is allowed: paths outside the workspace belong in `sandbox.system`.",
             default = "false"
         ),
@@ -129,33 +129,33 @@ static FS_RULE: Table = Table {
     short: None,
 };
 
-static NET_RULE: Table = Table {
+static NET_RULE: TableShape = TableShape {
     what: "a rule on hosts",
     keys: &[
         key!(
             "host",
-            Shape::Text(&NOT_EMPTY),
+            ValueShape::Text(&NOT_EMPTY),
             "A host name or an address, matched exactly.",
             required
         ),
         key!(
             "scheme",
-            Shape::Text(&NOT_EMPTY),
+            ValueShape::Text(&NOT_EMPTY),
             "Only this scheme, such as `https`."
         ),
         key!(
             "port",
-            Shape::Int { min: 1, max: 65535 },
+            ValueShape::Int { min: 1, max: 65535 },
             "Only this port; without it the scheme's own."
         ),
         key!(
             "path_prefix",
-            Shape::Text(&NOT_EMPTY),
+            ValueShape::Text(&NOT_EMPTY),
             "Only URLs whose path starts with these segments."
         ),
         key!(
             "allow",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether matching requests are allowed.",
             default = "false"
         ),
@@ -178,24 +178,24 @@ static NET_RULE: Table = Table {
     short: None,
 };
 
-static ENV_RULE: Table = Table {
+static ENV_RULE: TableShape = TableShape {
     what: "a rule on variables",
     keys: &[
         key!(
             "name",
-            Shape::Text(&ENV_NAME),
+            ValueShape::Text(&ENV_NAME),
             "The name of a variable, or a prefix followed by one `*`.",
             required
         ),
         key!(
             "read",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether the tool gets the value.",
             default = "false"
         ),
         key!(
             "header",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether jig may put the value into a request header for the tool, which never sees it.",
             default = "false"
         ),
@@ -215,17 +215,17 @@ static ENV_RULE: Table = Table {
     short: None,
 };
 
-pub(super) const COMMANDS: Key = key!(
+pub(super) const COMMANDS: TableKey = key!(
     "commands",
-    Shape::Map(&Map {
+    ValueShape::Map(&MapShape {
         what: "a program",
         name: &NOT_EMPTY,
-        value: Shape::Table(&Table {
+        value: ValueShape::Table(&TableShape {
             what: "a rule on a program",
             keys: &[
                 key!(
                     "args",
-                    Shape::List(&List {
+                    ValueShape::List(&ListShape {
                         item: TEXTS,
                         merge: ListMerge::Replace,
                     }),
@@ -234,8 +234,8 @@ pub(super) const COMMANDS: Key = key!(
                 ),
                 key!(
                     "envs",
-                    Shape::List(&List {
-                        item: Shape::Text(&ENV_EXACT),
+                    ValueShape::List(&ListShape {
+                        item: ValueShape::Text(&ENV_EXACT),
                         merge: ListMerge::Replace,
                     }),
                     "The variables of the host that the program is given.",
@@ -255,7 +255,7 @@ pub(super) const COMMANDS: Key = key!(
     "The programs that the tool may have run, by name. A program that is not listed is uncovered."
 );
 
-pub(super) const TEXTS: Shape = Shape::List(&List {
-    item: Shape::Text(&ANY),
+pub(super) const TEXTS: ValueShape = ValueShape::List(&ListShape {
+    item: ValueShape::Text(&ANY),
     merge: ListMerge::Replace,
 });

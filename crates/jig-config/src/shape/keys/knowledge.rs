@@ -1,14 +1,14 @@
 //! The knowledge base: topics, and the directories of their subjects.
 
 use crate::shape::text::{ANY, PROJECT_DIRECTORY, SUBJECTS, TITLE, TOPIC_NAME};
-use crate::shape::{List, ListMerge, Map, Shape, Table, key};
+use crate::shape::{ListMerge, ListShape, MapShape, TableShape, ValueShape, key};
 
 /// `[kb]`.
-pub(crate) static KNOWLEDGE: Table = Table {
+pub(crate) static KNOWLEDGE: TableShape = TableShape {
     what: "the knowledge base",
     keys: &[key!(
         "topic",
-        Shape::Map(&TOPICS),
+        ValueShape::Map(&TOPICS),
         "The topics that the tool `learn` can load from, by name."
     )],
     foreign: &[
@@ -29,55 +29,55 @@ pub(crate) static KNOWLEDGE: Table = Table {
     short: None,
 };
 
-static TOPICS: Map = Map {
+static TOPICS: MapShape = MapShape {
     what: "a topic",
     name: &TOPIC_NAME,
-    value: Shape::Table(&TOPIC),
+    value: ValueShape::Table(&TOPIC),
     special: &[],
 };
 
 /// `[kb.topic.NAME]`.
-static TOPIC: Table = Table {
+static TOPIC: TableShape = TableShape {
     what: "a topic",
     keys: &[
         key!(
             "enable",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether the topic is there.",
             default = "true"
         ),
         key!(
             "title",
-            Shape::Text(&TITLE),
+            ValueShape::Text(&TITLE),
             "What the topic is called; its name if nothing is said."
         ),
         key!(
             "introduction",
-            Shape::Text(&ANY),
+            ValueShape::Text(&ANY),
             "One line about the topic, for the list of topics in a system prompt."
         ),
         key!(
             "description",
-            Shape::Text(&ANY),
+            ValueShape::Text(&ANY),
             "What the subjects are about, and when to load them."
         ),
         key!(
             "subjects",
-            Shape::Text(&PROJECT_DIRECTORY),
+            ValueShape::Text(&PROJECT_DIRECTORY),
             "The directory of the subjects, relative to the workspace. Every topic needs one."
         ),
         key!(
             "learned",
-            Shape::List(&List {
-                item: Shape::Text(&SUBJECTS),
+            ValueShape::List(&ListShape {
+                item: ValueShape::Text(&SUBJECTS),
                 merge: ListMerge::Append,
             }),
             "Subjects that a system prompt holds in full: names, or patterns with `*`, `**` and `?`."
         ),
         key!(
             "disabled",
-            Shape::List(&List {
-                item: Shape::Text(&SUBJECTS),
+            ValueShape::List(&ListShape {
+                item: ValueShape::Text(&SUBJECTS),
                 merge: ListMerge::Append,
             }),
             "Subjects that are neither listed nor loaded, also where `learned` names them: names or patterns."

@@ -1,37 +1,37 @@
 //! The LLM that processes behind a file proxy may ask.
 
-use crate::shape::quantity::{HOUR, Quantity, SECOND, Unit};
+use crate::shape::quantity::{AmountUnit, HOUR, Quantity, SECOND};
 use crate::shape::text::{BASE_URL, KEY_ENV, MODEL};
-use crate::shape::{Key, Map, Shape, Table, Word, key};
+use crate::shape::{MapShape, ShapeWord, TableKey, TableShape, ValueShape, key};
 
 /// `[llm]`.
-pub(crate) static LLM: Table = Table {
+pub(crate) static LLM: TableShape = TableShape {
     what: "the LLM",
     keys: &[
         key!(
             "base_url",
-            Shape::Text(&BASE_URL),
+            ValueShape::Text(&BASE_URL),
             "The provider: a URL below which `chat/completions` is found. Not in a file of a workspace.",
             default = "\"https://api.openai.com/v1\""
         ),
         key!(
             "key_env",
-            Shape::Text(&KEY_ENV),
+            ValueShape::Text(&KEY_ENV),
             "The variable of the host that holds the key; empty for a provider that needs none. If nothing is said, `OPENAI_API_KEY` for the default provider and none for others. Not in a file of a workspace."
         ),
         key!(
             "model",
-            Shape::Text(&MODEL),
+            ValueShape::Text(&MODEL),
             "The model that is asked at the top level. It is needed."
         ),
         key!(
             "internal_model",
-            Shape::Text(&MODEL),
+            ValueShape::Text(&MODEL),
             "The model that nested processes ask. If nothing is said, `gpt-4o-mini` of the default provider, and `model` of others."
         ),
         key!(
             "max_tokens",
-            Shape::Int {
+            ValueShape::Int {
                 min: 1,
                 max: MOST_TOKENS,
             },
@@ -40,12 +40,12 @@ pub(crate) static LLM: Table = Table {
         ),
         key!(
             "token_field",
-            Shape::Word(&[
-                Word {
+            ValueShape::Word(&[
+                ShapeWord {
                     name: "max_tokens",
                     doc: "What most providers know.",
                 },
-                Word {
+                ShapeWord {
                     name: "max_completion_tokens",
                     doc: "What newer models of OpenAI insist on.",
                 },
@@ -55,7 +55,7 @@ pub(crate) static LLM: Table = Table {
         ),
         key!(
             "quota",
-            Shape::Number {
+            ValueShape::Number {
                 min: 0.0,
                 max: MOST_QUOTA,
             },
@@ -63,26 +63,26 @@ pub(crate) static LLM: Table = Table {
         ),
         key!(
             "timeout",
-            Shape::Quantity(&LONG),
+            ValueShape::Quantity(&LONG),
             "How long one call may take, with all its retries.",
             default = "\"2m\""
         ),
         key!(
             "idle_timeout",
-            Shape::Quantity(&LONG),
+            ValueShape::Quantity(&LONG),
             "How long the provider may be silent in the middle of an answer.",
             default = "\"30s\""
         ),
         key!(
             "retries",
-            Shape::Int { min: 0, max: 10 },
+            ValueShape::Int { min: 0, max: 10 },
             "How often a call is tried again when the provider is busy or cannot be reached.",
             default = "3"
         ),
         WEIGHTS,
         key!(
             "models",
-            Shape::Map(&MODELS),
+            ValueShape::Map(&MODELS),
             "What differs for single models, by name."
         ),
     ],
@@ -127,9 +127,9 @@ pub(crate) static LLM: Table = Table {
     short: None,
 };
 
-const WEIGHTS: Key = key!(
+const WEIGHTS: TableKey = key!(
     "weights",
-    Shape::Table(&Table {
+    ValueShape::Table(&TableShape {
         what: "the weights of tokens",
         keys: &[
             key!(
@@ -162,15 +162,15 @@ const WEIGHTS: Key = key!(
     "What tokens count towards the quota, by their kind."
 );
 
-const WEIGHT: Shape = Shape::Number {
+const WEIGHT: ValueShape = ValueShape::Number {
     min: 0.0,
     max: MOST_WEIGHT,
 };
 
-static MODELS: Map = Map {
+static MODELS: MapShape = MapShape {
     what: "a model",
     name: &MODEL,
-    value: Shape::Table(&Table {
+    value: ValueShape::Table(&TableShape {
         what: "a model of the LLM",
         keys: &[WEIGHTS],
         foreign: &[
@@ -185,7 +185,7 @@ static MODELS: Map = Map {
 };
 
 static LONG: Quantity = Quantity {
-    unit: Unit::Time,
+    unit: AmountUnit::Time,
     min: SECOND,
     max: HOUR,
     liftable: false,

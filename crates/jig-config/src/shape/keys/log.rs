@@ -1,13 +1,13 @@
 //! The log of what tools did.
 
-use crate::shape::{Shape, Table, key};
+use crate::shape::{TableShape, ValueShape, key};
 
 /// `[log]`.
-pub(crate) static LOG: Table = Table {
+pub(crate) static LOG: TableShape = TableShape {
     what: "the log",
     keys: &[key!(
         "required",
-        Shape::Bool,
+        ValueShape::Bool,
         "Whether nothing runs where the log cannot be written. With `false`, tools run without a log there. Only your own file, `--config` and `--set` can say so, never a file of the workspace.",
         default = "true"
     )],

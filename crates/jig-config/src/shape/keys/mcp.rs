@@ -1,17 +1,17 @@
 //! How the tools are served over MCP, and the servers whose tools are.
 
 use super::servers::SERVERS;
-use crate::shape::quantity::{DAY, KIB, MIB, Quantity, SECOND, Unit};
-use crate::shape::{Shape, Table, key};
+use crate::shape::quantity::{AmountUnit, DAY, KIB, MIB, Quantity, SECOND};
+use crate::shape::{TableShape, ValueShape, key};
 
 /// `[mcp]`.
-pub(crate) static MCP: Table = Table {
+pub(crate) static MCP: TableShape = TableShape {
     what: "the MCP server",
     keys: &[
         key!(
             "approval_wait",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: SECOND,
                 max: DAY,
                 liftable: false,
@@ -21,8 +21,8 @@ pub(crate) static MCP: Table = Table {
         ),
         key!(
             "idle",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: SECOND,
                 max: DAY,
                 liftable: false,
@@ -32,8 +32,8 @@ pub(crate) static MCP: Table = Table {
         ),
         key!(
             "link_above",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: KIB,
                 max: 16 * MIB,
                 liftable: false,
@@ -43,7 +43,7 @@ pub(crate) static MCP: Table = Table {
         ),
         key!(
             "servers",
-            Shape::Map(&SERVERS),
+            ValueShape::Map(&SERVERS),
             "The MCP servers whose tools are jig's, too, by name."
         ),
     ],

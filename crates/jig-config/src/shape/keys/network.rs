@@ -1,14 +1,14 @@
 //! What all tools share of the network.
 
 use crate::shape::text::RESOLVER;
-use crate::shape::{Shape, Table, key};
+use crate::shape::{TableShape, ValueShape, key};
 
 /// `[network]`.
-pub(crate) static NETWORK: Table = Table {
+pub(crate) static NETWORK: TableShape = TableShape {
     what: "the network of all tools",
     keys: &[key!(
         "resolver",
-        Shape::Text(&RESOLVER),
+        ValueShape::Text(&RESOLVER),
         "Who turns the names of hosts into addresses for tools: `system`, or the address of a server, with a port where it is not 53.",
         default = "\"system\""
     )],

@@ -1,54 +1,54 @@
 //! Parameters, which contain each other.
 
 use crate::shape::text::{ANY, NOT_EMPTY};
-use crate::shape::{List, ListMerge, Map, Shape, Table, Word, key};
+use crate::shape::{ListMerge, ListShape, MapShape, ShapeWord, TableShape, ValueShape, key};
 
-pub(super) static PARAMETERS: Map = Map {
+pub(super) static PARAMETERS: MapShape = MapShape {
     what: "a parameter",
     name: &NOT_EMPTY,
-    value: Shape::Table(&PARAMETER),
+    value: ValueShape::Table(&PARAMETER),
     special: &[],
 };
 
-const JSON_TYPE: Shape = Shape::Word(&[
-    Word {
+const JSON_TYPE: ValueShape = ValueShape::Word(&[
+    ShapeWord {
         name: "string",
         doc: "Text.",
     },
-    Word {
+    ShapeWord {
         name: "number",
         doc: "A number with or without a fraction.",
     },
-    Word {
+    ShapeWord {
         name: "integer",
         doc: "A number without a fraction.",
     },
-    Word {
+    ShapeWord {
         name: "boolean",
         doc: "`true` or `false`.",
     },
-    Word {
+    ShapeWord {
         name: "array",
         doc: "A list.",
     },
-    Word {
+    ShapeWord {
         name: "object",
         doc: "A table.",
     },
-    Word {
+    ShapeWord {
         name: "null",
         doc: "Nothing.",
     },
 ]);
 
-static PARAMETER: Table = Table {
+static PARAMETER: TableShape = TableShape {
     what: "a parameter",
     keys: &[
         key!(
             "type",
-            Shape::Any(&[
+            ValueShape::Any(&[
                 JSON_TYPE,
-                Shape::List(&List {
+                ValueShape::List(&ListShape {
                     item: JSON_TYPE,
                     merge: ListMerge::Replace,
                 }),
@@ -57,46 +57,46 @@ static PARAMETER: Table = Table {
         ),
         key!(
             "enum",
-            Shape::List(&List {
-                item: Shape::Free,
+            ValueShape::List(&ListShape {
+                item: ValueShape::Free,
                 merge: ListMerge::Replace,
             }),
             "The values that are allowed."
         ),
         key!(
             "default",
-            Shape::Free,
+            ValueShape::Free,
             "The value when the caller gives none."
         ),
         key!(
             "required",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether the caller must give a value.",
             default = "false"
         ),
         key!(
             "items",
-            Shape::Table(&PARAMETER),
+            ValueShape::Table(&PARAMETER),
             "What the items of an array look like."
         ),
         key!(
             "properties",
-            Shape::Map(&PARAMETERS),
+            ValueShape::Map(&PARAMETERS),
             "What the properties of an object look like."
         ),
         key!(
             "summary",
-            Shape::Text(&ANY),
+            ValueShape::Text(&ANY),
             "One line about the parameter."
         ),
         key!(
             "description",
-            Shape::Text(&ANY),
+            ValueShape::Text(&ANY),
             "What the model is told about the parameter."
         ),
         key!(
             "examples",
-            Shape::Free,
+            ValueShape::Free,
             "Examples of values: one, or a list of them."
         ),
     ],

@@ -1,43 +1,43 @@
 //! Whether somebody is asked before a tool runs.
 
 use crate::shape::text::{POINTER, PREFIX};
-use crate::shape::{Key, List, ListMerge, Shape, Table, Word, key};
+use crate::shape::{ListMerge, ListShape, ShapeWord, TableKey, TableShape, ValueShape, key};
 
-pub(super) const RUN: Key = key!(
+pub(super) const RUN: TableKey = key!(
     "run",
-    Shape::Any(&[MODE, RULES, Shape::Table(&RUN_TABLE)]),
+    ValueShape::Any(&[MODE, RULES, ValueShape::Table(&RUN_TABLE)]),
     "Whether somebody is asked before the tool runs. A word is about starting it; a list has rules on \
      the arguments, of which the first that matches decides; a table has a word or a list for each action.",
     default = "\"ask\""
 );
 
-const MODE_OR_RULES: Shape = Shape::Any(&[MODE, RULES]);
+const MODE_OR_RULES: ValueShape = ValueShape::Any(&[MODE, RULES]);
 
-const MODE: Shape = Shape::Word(&[
-    Word {
+const MODE: ValueShape = ValueShape::Word(&[
+    ShapeWord {
         name: "ask",
         doc: "Somebody approves every call.",
     },
-    Word {
+    ShapeWord {
         name: "unattended",
         doc: "It runs at once.",
     },
-    Word {
+    ShapeWord {
         name: "edit",
         doc: "Somebody may change the arguments first.",
     },
-    Word {
+    ShapeWord {
         name: "skip",
         doc: "It does not run; the model is told so.",
     },
 ]);
 
-const RULES: Shape = Shape::List(&List {
-    item: Shape::Table(&RULE),
+const RULES: ValueShape = ValueShape::List(&ListShape {
+    item: ValueShape::Table(&RULE),
     merge: ListMerge::Replace,
 });
 
-static RUN_TABLE: Table = Table {
+static RUN_TABLE: TableShape = TableShape {
     what: "the approval of actions",
     keys: &[
         key!(
@@ -80,7 +80,7 @@ static RUN_TABLE: Table = Table {
     short: Some("spawn"),
 };
 
-static RULE: Table = Table {
+static RULE: TableShape = TableShape {
     what: "a run rule",
     keys: &[
         ARG,
@@ -90,8 +90,8 @@ static RULE: Table = Table {
         PRESENT,
         key!(
             "all",
-            Shape::List(&List {
-                item: Shape::Table(&CONDITION),
+            ValueShape::List(&ListShape {
+                item: ValueShape::Table(&CONDITION),
                 merge: ListMerge::Replace,
             }),
             "Several conditions, which must all hold."
@@ -107,39 +107,39 @@ static RULE: Table = Table {
     short: None,
 };
 
-static CONDITION: Table = Table {
+static CONDITION: TableShape = TableShape {
     what: "a condition of a run rule",
     keys: &[ARG, EQUALS, PREFIX_KEY, ONE_OF, PRESENT],
     foreign: FOREIGN,
     short: None,
 };
 
-const ARG: Key = key!(
+const ARG: TableKey = key!(
     "arg",
-    Shape::Text(&POINTER),
+    ValueShape::Text(&POINTER),
     "The argument that the rule is about, as a JSON Pointer: `/path`. A rule without one is for every call."
 );
 
-const EQUALS: Key = key!("equals", Shape::Free, "The argument is this value.");
+const EQUALS: TableKey = key!("equals", ValueShape::Free, "The argument is this value.");
 
-const PREFIX_KEY: Key = key!(
+const PREFIX_KEY: TableKey = key!(
     "prefix",
-    Shape::Text(&PREFIX),
+    ValueShape::Text(&PREFIX),
     "The argument is a text that begins so, or a list of such texts. For a directory it ends with a slash; no spelling of a path gets around it."
 );
 
-const ONE_OF: Key = key!(
+const ONE_OF: TableKey = key!(
     "one_of",
-    Shape::List(&List {
-        item: Shape::Free,
+    ValueShape::List(&ListShape {
+        item: ValueShape::Free,
         merge: ListMerge::Replace,
     }),
     "The argument is one of these values."
 );
 
-const PRESENT: Key = key!(
+const PRESENT: TableKey = key!(
     "present",
-    Shape::Bool,
+    ValueShape::Bool,
     "Whether the argument was given, or has a default."
 );
 

@@ -1,24 +1,24 @@
 //! How the operating system confines a tool, and the other spelling of rules.
 
 use super::access::COMMANDS;
-use crate::shape::quantity::{DAY, GIB, HOUR, KIB, MIB, Quantity, TIB, Unit};
+use crate::shape::quantity::{AmountUnit, DAY, GIB, HOUR, KIB, MIB, Quantity, TIB};
 use crate::shape::text::{ENV_EXACT, NOT_EMPTY, SENSITIVE, SYSTEM_PATH};
-use crate::shape::{Key, List, ListMerge, Shape, Table, Word, key};
+use crate::shape::{ListMerge, ListShape, ShapeWord, TableKey, TableShape, ValueShape, key};
 
-pub(super) const SANDBOX: Key = key!(
+pub(super) const SANDBOX: TableKey = key!(
     "sandbox",
-    Shape::Table(&Table {
+    ValueShape::Table(&TableShape {
         what: "the sandbox of a tool",
         keys: &[
             key!(
                 "filesystem",
-                Shape::Table(&Table {
+                ValueShape::Table(&TableShape {
                     what: "the file access of a sandbox",
                     keys: &[
                         key!(
                             "allow",
-                            Shape::List(&List {
-                                item: Shape::Text(&NOT_EMPTY),
+                            ValueShape::List(&ListShape {
+                                item: ValueShape::Text(&NOT_EMPTY),
                                 merge: ListMerge::Append,
                             }),
                             "Paths of the workspace that the tool may read.",
@@ -26,7 +26,7 @@ pub(super) const SANDBOX: Key = key!(
                         ),
                         key!(
                             "writable",
-                            Shape::Bool,
+                            ValueShape::Bool,
                             "Whether it may also change them.",
                             default = "false"
                         ),
@@ -46,21 +46,21 @@ pub(super) const SANDBOX: Key = key!(
             ),
             key!(
                 "network",
-                Shape::Table(&Table {
+                ValueShape::Table(&TableShape {
                     what: "the network access of a sandbox",
                     keys: &[
                         key!(
                             "allow",
-                            Shape::List(&List {
-                                item: Shape::Text(&NOT_EMPTY),
+                            ValueShape::List(&ListShape {
+                                item: ValueShape::Text(&NOT_EMPTY),
                                 merge: ListMerge::Append,
                             }),
                             "URLs that the tool may reach, or bare hosts."
                         ),
                         key!(
                             "envs",
-                            Shape::List(&List {
-                                item: Shape::Text(&ENV_EXACT),
+                            ValueShape::List(&ListShape {
+                                item: ValueShape::Text(&ENV_EXACT),
                                 merge: ListMerge::Replace,
                             }),
                             "Variables that jig may put into request headers for the tool."
@@ -79,12 +79,12 @@ pub(super) const SANDBOX: Key = key!(
             COMMANDS,
             key!(
                 "enforce",
-                Shape::Word(&[
-                    Word {
+                ValueShape::Word(&[
+                    ShapeWord {
                         name: "required",
                         doc: "The tool does not start when a rule can't be enforced here.",
                     },
-                    Word {
+                    ShapeWord {
                         name: "best-effort",
                         doc: "It runs with what can be enforced; the rest is reported.",
                     },
@@ -94,27 +94,27 @@ pub(super) const SANDBOX: Key = key!(
             ),
             key!(
                 "system",
-                Shape::List(&List {
-                    item: Shape::Any(&[
-                        Shape::Text(&SYSTEM_PATH),
-                        Shape::Table(&Table {
+                ValueShape::List(&ListShape {
+                    item: ValueShape::Any(&[
+                        ValueShape::Text(&SYSTEM_PATH),
+                        ValueShape::Table(&TableShape {
                             what: "a path outside the workspace",
                             keys: &[
                                 key!(
                                     "path",
-                                    Shape::Text(&SYSTEM_PATH),
+                                    ValueShape::Text(&SYSTEM_PATH),
                                     "Absolute, or starting with `~/`.",
                                     required
                                 ),
                                 key!(
                                     "write",
-                                    Shape::Bool,
+                                    ValueShape::Bool,
                                     "Whether it may be changed.",
                                     default = "false"
                                 ),
                                 key!(
                                     "execute",
-                                    Shape::Bool,
+                                    ValueShape::Bool,
                                     "Whether programs there may run.",
                                     default = "false"
                                 ),
@@ -135,21 +135,21 @@ pub(super) const SANDBOX: Key = key!(
             LIMITS,
             key!(
                 "sensitive_paths",
-                Shape::List(&List {
-                    item: Shape::Text(&SENSITIVE),
+                ValueShape::List(&ListShape {
+                    item: ValueShape::Text(&SENSITIVE),
                     merge: ListMerge::Append,
                 }),
                 "Patterns that extend the list of paths which only a rule that names them covers."
             ),
             key!(
                 "proxy",
-                Shape::Bool,
+                ValueShape::Bool,
                 "Whether a program is also told by `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` of a proxy that holds to the same rules; names work without.",
                 default = "false"
             ),
             key!(
                 "observe",
-                Shape::Bool,
+                ValueShape::Bool,
                 "Whether a program is watched, so that a failed call names each path that it was refused, also if the program does not. It costs a little with every file that is opened; a build can take twice as long.",
                 default = "false"
             ),
@@ -193,27 +193,27 @@ pub(super) const SANDBOX: Key = key!(
     "How the operating system confines the tool."
 );
 
-const PRESETS: Key = key!(
+const PRESETS: TableKey = key!(
     "presets",
-    Shape::List(&List {
-        item: Shape::Word(&[
-            Word {
+    ValueShape::List(&ListShape {
+        item: ValueShape::Word(&[
+            ShapeWord {
                 name: "rust",
                 doc: "The toolchains of rustup, and the caches of cargo to read.",
             },
-            Word {
+            ShapeWord {
                 name: "node",
                 doc: "Node.js, where it is installed outside the system's own directories.",
             },
-            Word {
+            ShapeWord {
                 name: "python",
                 doc: "Python, where it is installed outside the system's own directories.",
             },
-            Word {
+            ShapeWord {
                 name: "go",
                 doc: "Go, and the cache of its modules to read.",
             },
-            Word {
+            ShapeWord {
                 name: "git",
                 doc: "The user's configuration of git to read, and that of the repository to change.",
             },
@@ -223,20 +223,20 @@ const PRESETS: Key = key!(
     "What the tool works with, wherever this machine has it; credentials are left out."
 );
 
-const LIMITS: Key = key!(
+const LIMITS: TableKey = key!(
     "limits",
-    Shape::Table(&LIMITS_TABLE),
+    ValueShape::Table(&LIMITS_TABLE),
     "How much the tool and all that it starts may use. `false` or `\"none\"` lifts a limit."
 );
 
 /// `[tools.NAME.sandbox.limits]`.
-pub(crate) static LIMITS_TABLE: Table = Table {
+pub(crate) static LIMITS_TABLE: TableShape = TableShape {
     what: "the limits of a tool",
     keys: &[
         key!(
             "processes",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Count,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Count,
                 min: 1,
                 max: 1 << 22,
                 liftable: true,
@@ -246,8 +246,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "memory",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: MIB,
                 max: 1024 * TIB,
                 liftable: true,
@@ -257,8 +257,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "file_size",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: KIB,
                 max: 1024 * TIB,
                 liftable: true,
@@ -268,8 +268,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "descriptors",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Count,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Count,
                 min: 16,
                 max: 1 << 20,
                 liftable: true,
@@ -279,8 +279,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "output",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: KIB,
                 max: 1024 * TIB,
                 liftable: true,
@@ -290,8 +290,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "time",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: 100,
                 max: 30 * DAY,
                 liftable: true,
@@ -301,20 +301,20 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "cancel_grace",
-            Shape::Quantity(&GRACE),
+            ValueShape::Quantity(&GRACE),
             "How long a tool that speaks a protocol may take to end after it was asked to, or after its last word, before it gets SIGTERM.",
             default = "\"5s\""
         ),
         key!(
             "kill_grace",
-            Shape::Quantity(&GRACE),
+            ValueShape::Quantity(&GRACE),
             "How long it may take from SIGTERM to SIGKILL.",
             default = "\"5s\""
         ),
         key!(
             "silence",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: 100,
                 max: 30 * DAY,
                 liftable: true,
@@ -324,8 +324,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "response",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: 100,
                 max: DAY,
                 liftable: false,
@@ -335,8 +335,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "message",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: 64 * KIB,
                 max: 256 * MIB,
                 liftable: false,
@@ -346,8 +346,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "file",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: KIB,
                 max: GIB,
                 liftable: false,
@@ -357,8 +357,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "http_time",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: 100,
                 max: DAY,
                 liftable: false,
@@ -368,8 +368,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "program_time",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: 100,
                 max: 30 * DAY,
                 liftable: false,
@@ -379,8 +379,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "frame",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: 8 * KIB,
                 max: 256 * MIB,
                 liftable: false,
@@ -390,8 +390,8 @@ pub(crate) static LIMITS_TABLE: Table = Table {
         ),
         key!(
             "chunk",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Size,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
                 min: 4 * KIB,
                 max: 512 * KIB,
                 liftable: false,
@@ -438,7 +438,7 @@ pub(crate) static LIMITS_TABLE: Table = Table {
 
 /// A grace; 0 means at once.
 const GRACE: Quantity = Quantity {
-    unit: Unit::Time,
+    unit: AmountUnit::Time,
     min: 0,
     max: HOUR,
     liftable: false,

@@ -4,24 +4,24 @@ use super::access::ACCESS;
 use super::run::RUN;
 use super::sandbox::SANDBOX;
 use super::settings::{FORMAT, ON_UNCOVERED, QUESTIONS, RESULT, SIZE_THRESHOLD};
-use crate::shape::quantity::{DAY, Quantity, SECOND, Unit};
+use crate::shape::quantity::{AmountUnit, DAY, Quantity, SECOND};
 use crate::shape::text::{ANY, ENV_EXACT, HEADER_NAME, SERVER_NAME, TOOL_PATTERN, TOOL_PREFIX};
-use crate::shape::{List, ListMerge, Map, Shape, Table, Word, key};
+use crate::shape::{ListMerge, ListShape, MapShape, ShapeWord, TableShape, ValueShape, key};
 
 /// `[mcp.servers]`, and `[providers.mcp]`.
-pub(super) static SERVERS: Map = Map {
+pub(super) static SERVERS: MapShape = MapShape {
     what: "a server",
     name: &SERVER_NAME,
-    value: Shape::Table(&SERVER),
+    value: ValueShape::Table(&SERVER),
     special: &[],
 };
 
 /// `[providers]`, the section in which JP has its servers.
-pub(super) static PROVIDERS: Table = Table {
+pub(super) static PROVIDERS: TableShape = TableShape {
     what: "the providers",
     keys: &[key!(
         "mcp",
-        Shape::Map(&SERVERS),
+        ValueShape::Map(&SERVERS),
         "The MCP servers, by name; the same as `mcp.servers`."
     )],
     foreign: &[("llm", "write `[llm]`")],
@@ -29,30 +29,30 @@ pub(super) static PROVIDERS: Table = Table {
 };
 
 /// `[mcp.servers.NAME]`.
-pub(crate) static SERVER: Table = Table {
+pub(crate) static SERVER: TableShape = TableShape {
     what: "a server",
     keys: &[
         key!(
             "enable",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether its tools are there.",
             default = "true"
         ),
         key!(
             "type",
-            Shape::Text(&ANY),
+            ValueShape::Text(&ANY),
             "How it is reached, `\"stdio\"` or `\"http\"`: known without it, by `command` or `url`."
         ),
         key!(
             "command",
-            Shape::Any(&[Shape::Text(&ANY), WORDS]),
+            ValueShape::Any(&[ValueShape::Text(&ANY), WORDS]),
             "The program that jig starts in its sandbox: alone, if there are `args`; a line that is split into words; or a list. May hold `${VARIABLE}`."
         ),
         key!("args", WORDS, "The arguments of the program, word by word."),
         key!("arguments", WORDS, "The same as `args`, as JP spells it."),
         key!(
             "env",
-            Shape::Map(&Map {
+            ValueShape::Map(&MapShape {
                 what: "a variable",
                 name: &ENV_EXACT,
                 value: FILLED,
@@ -62,8 +62,8 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "variables",
-            Shape::List(&List {
-                item: Shape::Text(&ENV_EXACT),
+            ValueShape::List(&ListShape {
+                item: ValueShape::Text(&ENV_EXACT),
                 merge: ListMerge::Append,
             }),
             "Variables of the host that the program gets, by name, as JP spells it: the same as rules in `access.env`."
@@ -75,7 +75,7 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "headers",
-            Shape::Map(&Map {
+            ValueShape::Map(&MapShape {
                 what: "a header",
                 name: &HEADER_NAME,
                 value: FILLED,
@@ -95,17 +95,17 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "prefix",
-            Shape::Text(&TOOL_PREFIX),
+            ValueShape::Text(&TOOL_PREFIX),
             "What the names of its tools begin with: the server's name and `_`, if nothing is said."
         ),
         key!(
             "definitions",
-            Shape::Word(&[
-                Word {
+            ValueShape::Word(&[
+                ShapeWord {
                     name: "hold",
                     doc: "A tool whose description has changed is held until a person accepts it."
                 },
-                Word {
+                ShapeWord {
                     name: "follow",
                     doc: "Changed descriptions are taken as they come."
                 },
@@ -115,8 +115,8 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "start",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: SECOND,
                 max: DAY,
                 liftable: false,
@@ -126,7 +126,7 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "startup_timeout_secs",
-            Shape::Int {
+            ValueShape::Int {
                 min: 0,
                 max: 86_400
             },
@@ -134,8 +134,8 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "idle",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: SECOND,
                 max: 30 * DAY,
                 liftable: true,
@@ -145,8 +145,8 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "time",
-            Shape::Quantity(&Quantity {
-                unit: Unit::Time,
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Time,
                 min: SECOND,
                 max: 30 * DAY,
                 liftable: false,
@@ -156,12 +156,12 @@ pub(crate) static SERVER: Table = Table {
         ),
         key!(
             "optional",
-            Shape::Bool,
+            ValueShape::Bool,
             "Of JP, and without effect here: a server that does not start never keeps the others from it."
         ),
         key!(
             "checksum",
-            Shape::Whole,
+            ValueShape::Whole,
             "Of JP, and not checked by jig, which confines the program instead."
         ),
         RUN,
@@ -286,25 +286,26 @@ pub(crate) const OF_TOOLS: [&str; 6] = [
     "on_uncovered",
 ];
 
-const FILLED: Shape = Shape::Any(&[Shape::Text(&ANY), Shape::Table(&FROM_COMMAND)]);
+const FILLED: ValueShape =
+    ValueShape::Any(&[ValueShape::Text(&ANY), ValueShape::Table(&FROM_COMMAND)]);
 
-const WORDS: Shape = Shape::List(&List {
+const WORDS: ValueShape = ValueShape::List(&ListShape {
     item: FILLED,
     merge: ListMerge::Replace,
 });
 
-const PATTERNS: Shape = Shape::List(&List {
-    item: Shape::Text(&TOOL_PATTERN),
+const PATTERNS: ValueShape = ValueShape::List(&ListShape {
+    item: ValueShape::Text(&TOOL_PATTERN),
     merge: ListMerge::Append,
 });
 
 /// A value that a command prints.
-static FROM_COMMAND: Table = Table {
+static FROM_COMMAND: TableShape = TableShape {
     what: "a value from a command",
     keys: &[key!(
         "command",
-        Shape::List(&List {
-            item: Shape::Text(&ANY),
+        ValueShape::List(&ListShape {
+            item: ValueShape::Text(&ANY),
             merge: ListMerge::Replace,
         }),
         "The program and its arguments, word by word; run with your own rights when the server starts. Not in files of a workspace.",

@@ -1,45 +1,47 @@
 //! The small settings of a tool.
 
 use super::access::TEXTS;
-use crate::shape::quantity::{GIB, KIB, Quantity, Unit};
+use crate::shape::quantity::{AmountUnit, GIB, KIB, Quantity};
 use crate::shape::text::{ANY, NOT_EMPTY};
-use crate::shape::{Key, List, ListMerge, Map, Shape, Table, Word, key};
+use crate::shape::{
+    ListMerge, ListShape, MapShape, ShapeWord, TableKey, TableShape, ValueShape, key,
+};
 
-pub(super) const ENABLE: Key = key!(
+pub(super) const ENABLE: TableKey = key!(
     "enable",
-    Shape::Any(&[
-        Shape::Bool,
-        Shape::Word(&[
-            Word {
+    ValueShape::Any(&[
+        ValueShape::Bool,
+        ValueShape::Word(&[
+            ShapeWord {
                 name: "on",
                 doc: "Offered; the same as `true`."
             },
-            Word {
+            ShapeWord {
                 name: "off",
                 doc: "Not offered; the same as `false`."
             },
-            Word {
+            ShapeWord {
                 name: "always",
                 doc: "Offered, and nothing switches it off."
             },
-            Word {
+            ShapeWord {
                 name: "explicit",
                 doc: "Not offered until a request names it."
             },
         ]),
-        Shape::Table(&Table {
+        ValueShape::Table(&TableShape {
             what: "the state of a tool",
             keys: &[
                 key!(
                     "state",
-                    Shape::Any(&[
-                        Shape::Bool,
-                        Shape::Word(&[
-                            Word {
+                    ValueShape::Any(&[
+                        ValueShape::Bool,
+                        ValueShape::Word(&[
+                            ShapeWord {
                                 name: "on",
                                 doc: "Offered."
                             },
-                            Word {
+                            ShapeWord {
                                 name: "off",
                                 doc: "Not offered."
                             },
@@ -50,20 +52,20 @@ pub(super) const ENABLE: Key = key!(
                 ),
                 key!(
                     "allow_toggle",
-                    Shape::Word(&[
-                        Word {
+                    ValueShape::Word(&[
+                        ShapeWord {
                             name: "any",
                             doc: "Any request switches it."
                         },
-                        Word {
+                        ShapeWord {
                             name: "never",
                             doc: "Nothing switches it."
                         },
-                        Word {
+                        ShapeWord {
                             name: "if_named",
                             doc: "A request that names the tool."
                         },
-                        Word {
+                        ShapeWord {
                             name: "if_named_or_group",
                             doc: "A request that names the tool or its group.",
                         },
@@ -80,12 +82,12 @@ pub(super) const ENABLE: Key = key!(
     default = "true"
 );
 
-pub(super) static COMMAND_TABLE: Table = Table {
+pub(super) static COMMAND_TABLE: TableShape = TableShape {
     what: "a command",
     keys: &[
         key!(
             "program",
-            Shape::Text(&NOT_EMPTY),
+            ValueShape::Text(&NOT_EMPTY),
             "The program: a name on the search path, or a path from the workspace."
         ),
         key!(
@@ -96,7 +98,7 @@ pub(super) static COMMAND_TABLE: Table = Table {
         ),
         key!(
             "shell",
-            Shape::Bool,
+            ValueShape::Bool,
             "Whether `sh -c` runs the program and its quoted arguments as one line.",
             default = "false"
         ),
@@ -110,25 +112,25 @@ pub(super) static COMMAND_TABLE: Table = Table {
     short: None,
 };
 
-pub(super) const REPEATABLE: Key = key!(
+pub(super) const REPEATABLE: TableKey = key!(
     "repeatable",
-    Shape::Bool,
+    ValueShape::Bool,
     "Whether running it twice does no harm: a call that failed is then run again, watched, to say what it was refused.",
     default = "false"
 );
 
-pub(super) const OVERLAY: Key = key!(
+pub(super) const OVERLAY: TableKey = key!(
     "overlay",
-    Shape::Word(&[
-        Word {
+    ValueShape::Word(&[
+        ShapeWord {
             name: "ask",
             doc: "Somebody sees the changes after the call, and says whether they are made."
         },
-        Word {
+        ShapeWord {
             name: "apply",
             doc: "They are made when the call succeeded, and forgotten when it failed."
         },
-        Word {
+        ShapeWord {
             name: "discard",
             doc: "They are forgotten."
         },
@@ -136,22 +138,22 @@ pub(super) const OVERLAY: Key = key!(
     "Lets the tool write to a layer over the workspace instead of the workspace, and says what becomes of it."
 );
 
-pub(super) const RUNTIME: Key = key!(
+pub(super) const RUNTIME: TableKey = key!(
     "runtime",
-    Shape::Word(&[
-        Word {
+    ValueShape::Word(&[
+        ShapeWord {
             name: "stdio",
             doc: "A subprocess that the operating system confines."
         },
-        Word {
+        ShapeWord {
             name: "vfs",
             doc: "A subprocess that asks jig for everything it needs."
         },
-        Word {
+        ShapeWord {
             name: "wasm",
             doc: "A Wasm component."
         },
-        Word {
+        ShapeWord {
             name: "builtin",
             doc: "Code inside jig; for its predefined tools."
         },
@@ -159,18 +161,18 @@ pub(super) const RUNTIME: Key = key!(
     "How a local tool runs. Without it: `wasm` for a component, else `stdio`."
 );
 
-pub(super) const INPUT: Key = key!(
+pub(super) const INPUT: TableKey = key!(
     "input",
-    Shape::Word(&[
-        Word {
+    ValueShape::Word(&[
+        ShapeWord {
             name: "argv",
             doc: "In the words of `command`, through its templates. One word holds at most 128 KiB."
         },
-        Word {
+        ShapeWord {
             name: "stdin",
             doc: "As one line of JSON, `{\"context\":…,\"tool\":…}`, on standard input."
         },
-        Word {
+        ShapeWord {
             name: "file",
             doc: "As the same JSON in a file that only the tool sees; `JIG_INPUT` names it."
         },
@@ -179,10 +181,10 @@ pub(super) const INPUT: Key = key!(
     default = "\"argv\""
 );
 
-pub(super) const SIZE_THRESHOLD: Key = key!(
+pub(super) const SIZE_THRESHOLD: TableKey = key!(
     "size_threshold",
-    Shape::Quantity(&Quantity {
-        unit: Unit::Size,
+    ValueShape::Quantity(&Quantity {
+        unit: AmountUnit::Size,
         min: KIB,
         max: GIB,
         liftable: false,
@@ -190,22 +192,22 @@ pub(super) const SIZE_THRESHOLD: Key = key!(
     "The most of a result that is passed on; the rest is cut off, and the result says so."
 );
 
-pub(super) const RESULT: Key = key!(
+pub(super) const RESULT: TableKey = key!(
     "result",
-    Shape::Word(&[
-        Word {
+    ValueShape::Word(&[
+        ShapeWord {
             name: "unattended",
             doc: "The model gets it at once."
         },
-        Word {
+        ShapeWord {
             name: "ask",
             doc: "Somebody approves every result."
         },
-        Word {
+        ShapeWord {
             name: "edit",
             doc: "Somebody may change the result first."
         },
-        Word {
+        ShapeWord {
             name: "skip",
             doc: "The model does not get it."
         },
@@ -214,14 +216,14 @@ pub(super) const RESULT: Key = key!(
     default = "\"unattended\""
 );
 
-pub(super) const FORMAT: Key = key!(
+pub(super) const FORMAT: TableKey = key!(
     "format",
-    Shape::Word(&[
-        Word {
+    ValueShape::Word(&[
+        ShapeWord {
             name: "ask",
             doc: "Somebody approves it."
         },
-        Word {
+        ShapeWord {
             name: "unattended",
             doc: "It happens at once."
         },
@@ -229,22 +231,22 @@ pub(super) const FORMAT: Key = key!(
     "Whether somebody is asked before the tool formats its arguments. Without it: as `run` says."
 );
 
-pub(super) const QUESTIONS: Key = key!(
+pub(super) const QUESTIONS: TableKey = key!(
     "questions",
-    Shape::Map(&Map {
+    ValueShape::Map(&MapShape {
         what: "a question",
         name: &NOT_EMPTY,
-        value: Shape::Table(&Table {
+        value: ValueShape::Table(&TableShape {
             what: "a question",
             keys: &[
                 key!(
                     "target",
-                    Shape::Word(&[
-                        Word {
+                    ValueShape::Word(&[
+                        ShapeWord {
                             name: "user",
                             doc: "The person at the terminal."
                         },
-                        Word {
+                        ShapeWord {
                             name: "assistant",
                             doc: "The model."
                         },
@@ -254,12 +256,12 @@ pub(super) const QUESTIONS: Key = key!(
                 ),
                 key!(
                     "answer",
-                    Shape::Free,
+                    ValueShape::Free,
                     "The answer, known in advance: nobody is asked."
                 ),
                 key!(
                     "remember",
-                    Shape::Bool,
+                    ValueShape::Bool,
                     "Whether the answer also holds for later calls of the same turn.",
                     default = "false"
                 ),
@@ -276,26 +278,26 @@ pub(super) const QUESTIONS: Key = key!(
     "How the questions of the tool are answered, by their id."
 );
 
-pub(super) const OPTIONS: Key = key!(
+pub(super) const OPTIONS: TableKey = key!(
     "options",
-    Shape::FreeTable,
+    ValueShape::FreeTable,
     "Settings that reach the tool and stay invisible to the model."
 );
 
-pub(super) const STYLE: Key = key!(
+pub(super) const STYLE: TableKey = key!(
     "style",
-    Shape::FreeTable,
+    ValueShape::FreeTable,
     "How JP displays the tool; jig keeps it as it is."
 );
 
-pub(super) const ON_UNCOVERED: Key = key!(
+pub(super) const ON_UNCOVERED: TableKey = key!(
     "on_uncovered",
-    Shape::Word(&[
-        Word {
+    ValueShape::Word(&[
+        ShapeWord {
             name: "ask",
             doc: "Somebody is asked; denied where nobody can answer."
         },
-        Word {
+        ShapeWord {
             name: "deny",
             doc: "The request is denied."
         },
@@ -304,10 +306,10 @@ pub(super) const ON_UNCOVERED: Key = key!(
     default = "\"ask\""
 );
 
-pub(super) const EXAMPLES: Shape = Shape::Any(&[
-    Shape::Text(&ANY),
-    Shape::List(&List {
-        item: Shape::Text(&ANY),
+pub(super) const EXAMPLES: ValueShape = ValueShape::Any(&[
+    ValueShape::Text(&ANY),
+    ValueShape::List(&ListShape {
+        item: ValueShape::Text(&ANY),
         merge: ListMerge::Replace,
     }),
 ]);

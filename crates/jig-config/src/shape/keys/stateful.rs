@@ -1,26 +1,26 @@
 //! What outlives a call: actions, terminals, notices, and who is asked about each action.
 
-use crate::shape::{Key, List, ListMerge, Shape, Table, Word, key};
+use crate::shape::{ListMerge, ListShape, ShapeWord, TableKey, TableShape, ValueShape, key};
 
-pub(super) const STATEFUL: Key = key!(
+pub(super) const STATEFUL: TableKey = key!(
     "stateful",
-    Shape::Any(&[
-        Shape::Bool,
-        Shape::List(&List {
-            item: Shape::Word(&[
-                Word {
+    ValueShape::Any(&[
+        ValueShape::Bool,
+        ValueShape::List(&ListShape {
+            item: ValueShape::Word(&[
+                ShapeWord {
                     name: "spawn",
                     doc: "Start it and return, while it goes on."
                 },
-                Word {
+                ShapeWord {
                     name: "fetch",
                     doc: "Look at its state and its new output."
                 },
-                Word {
+                ShapeWord {
                     name: "apply",
                     doc: "Send it input, or the answer to its question."
                 },
-                Word {
+                ShapeWord {
                     name: "abort",
                     doc: "Stop it."
                 },
@@ -32,22 +32,22 @@ pub(super) const STATEFUL: Key = key!(
      it has, `spawn` among them. Without it: as the `enum` of a parameter `action` says, else `false`."
 );
 
-pub(super) const TERMINAL: Key = key!(
+pub(super) const TERMINAL: TableKey = key!(
     "terminal",
-    Shape::Any(&[
-        Shape::Bool,
-        Shape::Table(&Table {
+    ValueShape::Any(&[
+        ValueShape::Bool,
+        ValueShape::Table(&TableShape {
             what: "the terminal of a tool",
             keys: &[
                 key!(
                     "rows",
-                    Shape::Int { min: 1, max: 500 },
+                    ValueShape::Int { min: 1, max: 500 },
                     "How many rows it has.",
                     default = "24"
                 ),
                 key!(
                     "cols",
-                    Shape::Int { min: 1, max: 1000 },
+                    ValueShape::Int { min: 1, max: 1000 },
                     "How many columns it has.",
                     default = "80"
                 ),
@@ -67,25 +67,25 @@ pub(super) const TERMINAL: Key = key!(
     default = "false"
 );
 
-pub(super) const NOTICES: Key = key!(
+pub(super) const NOTICES: TableKey = key!(
     "notices",
-    Shape::Any(&[
-        Shape::Bool,
-        Shape::List(&List {
-            item: Shape::Word(&[
-                Word {
+    ValueShape::Any(&[
+        ValueShape::Bool,
+        ValueShape::List(&ListShape {
+            item: ValueShape::Word(&[
+                ShapeWord {
                     name: "stopped",
                     doc: "It has ended."
                 },
-                Word {
+                ShapeWord {
                     name: "waiting",
                     doc: "It asks something."
                 },
-                Word {
+                ShapeWord {
                     name: "state_stopped",
                     doc: "The same as `stopped`."
                 },
-                Word {
+                ShapeWord {
                     name: "state_waiting",
                     doc: "The same as `waiting`."
                 },

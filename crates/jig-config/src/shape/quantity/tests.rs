@@ -1,8 +1,8 @@
-use super::{Amount, DAY, GIB, HOUR, KIB, MIB, MINUTE, Quantity, SECOND, TIB, Unit};
+use super::{Amount, AmountUnit, DAY, GIB, HOUR, KIB, MIB, MINUTE, Quantity, SECOND, TIB};
 use crate::value::Value;
 
 const SIZE: Quantity = Quantity {
-    unit: Unit::Size,
+    unit: AmountUnit::Size,
     min: KIB,
     max: TIB,
     liftable: true,
@@ -12,13 +12,13 @@ const FIXED: Quantity = Quantity {
     ..SIZE
 };
 const TIME: Quantity = Quantity {
-    unit: Unit::Time,
+    unit: AmountUnit::Time,
     min: 100,
     max: 30 * DAY,
     liftable: true,
 };
 const COUNT: Quantity = Quantity {
-    unit: Unit::Count,
+    unit: AmountUnit::Count,
     min: 2,
     max: 4096,
     liftable: true,

@@ -4,7 +4,9 @@ use std::cell::Cell;
 
 use camino::Utf8Path;
 use jig_config::{Config, RunMode, Tool, load, widening};
-use jig_policy::{Capability, EnvUse, NetTarget, Policy, Program, Verdict, Workspace as Place};
+use jig_policy::{
+    Capability, CommandProgram, EnvUse, NetTarget, Policy, Verdict, Workspace as Place,
+};
 use jig_proto::ToolAction;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
@@ -239,7 +241,7 @@ impl Side {
         ] {
             let mut words = command.split(' ').map(str::to_owned);
             let program = words.next().expect("a program");
-            let program = Program::parse(&program, &place).expect("a program");
+            let program = CommandProgram::parse(&program, &place).expect("a program");
             let args: Vec<String> = words.collect();
             let decision = self.policy.decide_command(&program, &args);
             note(decision.verdict, command.to_owned());

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use jig_files::Layer;
+use jig_files::ChangeLayer;
 use jig_sandbox::{Overlay, PathRule, Profile, Rights, RuleSource};
 
-use crate::suggest::host_files::{self, Kind};
+use crate::suggest::host_files::{self, HostEntryKind};
 
 /// Why there can be no layer over a directory.
 #[derive(Debug)]
@@ -24,7 +24,11 @@ pub(crate) struct NoLayer {
 /// # Errors
 ///
 /// If there can be no layer where one is needed.
-pub(crate) fn lay(profile: &mut Profile, root: &Path, state: &Path) -> Result<Vec<Layer>, NoLayer> {
+pub(crate) fn lay(
+    profile: &mut Profile,
+    root: &Path,
+    state: &Path,
+) -> Result<Vec<ChangeLayer>, NoLayer> {
     let mut places = places(profile);
     profile.overlays.retain(|overlay| overlay.cache);
     if places.len() > MOST_LAYERS - profile.overlays.len() {
@@ -44,7 +48,7 @@ pub(crate) fn lay(profile: &mut Profile, root: &Path, state: &Path) -> Result<Ve
             .into_iter()
             .filter(|sealed| *sealed != path)
             .collect();
-        let layer = Layer::create(state, &path);
+        let layer = ChangeLayer::create(state, &path);
         layers.push(layer.map_err(|source| NoLayer { path, source })?);
     }
     let overlays = layers.iter().map(|layer| Overlay {
@@ -67,8 +71,8 @@ fn places(profile: &Profile) -> Vec<PathBuf> {
         .filter(|rule| rule.rights.has_any(Rights::WRITE) && rule.source != RuleSource::System);
     for rule in writable {
         let directory = match host_files::kind(&rule.path) {
-            Some(Kind::Directory) => Some(rule.path.as_path()),
-            Some(Kind::File) => rule.path.parent(),
+            Some(HostEntryKind::Directory) => Some(rule.path.as_path()),
+            Some(HostEntryKind::File) => rule.path.parent(),
             None => None,
         };
         places.extend(directory.map(Path::to_owned));

@@ -5,7 +5,7 @@
 
 use std::os::unix::fs::symlink;
 
-use jig_files::Layer;
+use jig_files::ChangeLayer;
 
 use super::{MOST_SHOWN, shown};
 
@@ -15,7 +15,7 @@ fn a_name_forges_no_line_of_what_is_asked() {
     let folder = tempfile::tempdir().unwrap();
     let (state, lower) = (folder.path().join("state"), folder.path().join("lower"));
     std::fs::create_dir(&lower).unwrap();
-    let layer = Layer::create(&state, &lower).unwrap();
+    let layer = ChangeLayer::create(&state, &lower).unwrap();
     let upper = layer.upper();
     let line = format!("{}\n", "x".repeat(1000));
     std::fs::write(upper.join("a-large"), line.repeat(MOST_SHOWN / 500)).unwrap();

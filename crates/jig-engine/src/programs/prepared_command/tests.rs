@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jig_broker::Reach;
+use jig_broker::ProgramReach;
 use jig_config::Sources;
 use jig_files::DiskFiles;
 
@@ -24,7 +24,7 @@ fn f090_how_much_a_command_reaches() {
     let config = jig_config::load(&sources).unwrap().config;
     let files = DiskFiles::open(root).unwrap();
     let engine = Engine::new(Arc::new(config), Arc::new(files));
-    let seen = |reach: Reach| {
+    let seen = |reach: ProgramReach| {
         let preparation = Preparation {
             reach,
             ..Preparation::default()
@@ -38,6 +38,6 @@ fn f090_how_much_a_command_reaches() {
         inside
     };
     assert!(seen(Preparation::default().reach));
-    assert!(seen(Reach::Workspace));
-    assert!(!seen(Reach::OwnProgramOnly));
+    assert!(seen(ProgramReach::Workspace));
+    assert!(!seen(ProgramReach::OwnProgramOnly));
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::time::Instant;
 
-use jig_broker::{AuditDecision, AuditEntry, Note};
-use jig_config::{Filled, Reach, Server, Unfilled, looks_secret, server_url};
+use jig_broker::{AuditDecision, AuditEntry, AuditNote};
+use jig_config::{FillError, Server, ServerReach, ServerSettingText, looks_secret, server_url};
 use jig_proto::hint;
 
 use super::command_value::printed_by;
@@ -49,7 +49,7 @@ impl Engine {
     /// If a variable is missing or a command fails. The error says which, and where that was written, and never
     /// a value.
     pub fn fill_server(&self, server: &Server) -> Result<FilledServer, CallError> {
-        let mut filler = Filler {
+        let mut filler = ServerFiller {
             engine: self,
             server,
             secrets: Vec::new(),
@@ -62,13 +62,13 @@ impl Engine {
             secrets: Vec::new(),
         };
         match &server.reach {
-            Reach::Program { command, .. } => {
+            ServerReach::Program { command, .. } => {
                 for (number, word) in command.iter().enumerate() {
                     let key = if number == 0 { "command" } else { "args" };
                     filled.command.push(filler.fill(key, word)?);
                 }
             }
-            Reach::Remote { url, headers } => {
+            ServerReach::Remote { url, headers } => {
                 let text = filler.fill("url", url)?;
                 // What was filled in may lead elsewhere than what was written.
                 server_url(&text).map_err(|error| filler.error("url", &error))?;
@@ -94,7 +94,7 @@ impl Engine {
         let unlogged = |error: io::Error| format!("the log cannot be written: {error}");
         let program = words.first().map_or("", String::as_str);
         let reason = format!("it prints `{key}` of the MCP server");
-        let note = Note::new("secret", program, AuditDecision::Allow, reason);
+        let note = AuditNote::new("secret", program, AuditDecision::Allow, reason);
         let mut entry = note.into_entry(server, self.new_id('w'));
         let write = |entry: &AuditEntry| self.audit.record(entry).and_then(|()| self.audit.flush());
         write(&entry).map_err(unlogged)?;
@@ -111,17 +111,17 @@ impl Engine {
     }
 }
 
-struct Filler<'e> {
+struct ServerFiller<'e> {
     engine: &'e Engine,
     server: &'e Server,
     secrets: Vec<String>,
 }
 
-impl Filler<'_> {
+impl ServerFiller<'_> {
     fn pairs<'p>(
         &mut self,
         key: &str,
-        pairs: impl IntoIterator<Item = (&'p String, &'p Filled)>,
+        pairs: impl IntoIterator<Item = (&'p String, &'p ServerSettingText)>,
     ) -> Result<Vec<(String, String)>, CallError> {
         let pairs = pairs.into_iter().map(|(name, value)| {
             let filled = self.fill(&format!("{key}.{name}"), value)?;
@@ -135,7 +135,7 @@ impl Filler<'_> {
     }
 
     /// Fills one text, which stands at `key` of the server.
-    fn fill(&mut self, key: &str, text: &Filled) -> Result<String, CallError> {
+    fn fill(&mut self, key: &str, text: &ServerSettingText) -> Result<String, CallError> {
         let engine = self.engine;
         let mut found = Vec::new();
         let mut look = |name: &str| {
@@ -152,7 +152,9 @@ impl Filler<'_> {
         };
         let filled = text.fill(&mut look, &mut run);
         let filled = filled.map_err(|unfilled| match &unfilled {
-            Unfilled::Variable(name) => self.error(key, &format_args!("{unfilled}{}", unset(name))),
+            FillError::Variable(name) => {
+                self.error(key, &format_args!("{unfilled}{}", unset(name)))
+            }
             unfilled => self.error(key, unfilled),
         })?;
         if text.command().is_some() {

@@ -14,17 +14,17 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use jig_broker::{Broker, ConfineSettings, Preset, SystemAccess};
-use jig_config::{Reach, Server, Tool};
-use jig_files::{Filling, Shelf};
-use jig_policy::{Access, Capabilities, DefaultAccess};
+use jig_config::{Server, ServerReach, Tool};
+use jig_files::{Shelf, ShelfFilling};
+use jig_policy::{DeclaredAccess, DefaultAccess, FileCapabilities};
 use jig_programs::{Download, Launcher};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Context, Denial};
-use jig_runtime::{CommandLine, Mark, Plan, RunLimits, ServerPlan, ServerProcess};
+use jig_runtime::{CommandLine, Plan, RunLimits, ServerMark, ServerPlan, ServerProcess};
 use jig_sandbox::minimal_environment;
 use serde_json::Map;
 
-use self::registry::{Registry, Unusable};
+use self::registry::{Registry, UnusableRegistry};
 use super::not_started;
 use crate::calls::call::CallError;
 use crate::engine::Engine;
@@ -53,7 +53,7 @@ pub struct PackagesAccess {
 #[derive(Debug)]
 pub struct Downloading {
     process: ServerProcess,
-    filling: Filling,
+    filling: ShelfFilling,
     hosts: Vec<String>,
     what: String,
 }
@@ -169,7 +169,7 @@ impl Engine {
     /// The package that `npx` would ask the registry for when this server starts, and that jig would download before
     /// if the command said `-y`; `None` if there is none.
     pub fn unasked_package(&self, server: &Server) -> Option<String> {
-        let Reach::Program { command, .. } = &server.reach else {
+        let ServerReach::Program { command, .. } = &server.reach else {
             return None;
         };
         if self.unconfined || self.confine.state.is_none() {
@@ -225,12 +225,12 @@ impl Engine {
         let registry = registry.map_err(|unusable| failed(unusable.to_string()))?;
         let mut alone = tool.clone();
         let own = std::mem::take(&mut alone.access);
-        alone.access = Access {
+        alone.access = DeclaredAccess {
             net: registry.rules.iter().cloned().chain(own.net).collect(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         alone.default_access = DefaultAccess {
-            fs: Capabilities::NONE,
+            fs: FileCapabilities::NONE,
             ..DefaultAccess::STDIO
         };
         alone.sandbox.system.clear();
@@ -244,7 +244,7 @@ impl Engine {
             write_shell(&filling.path())
                 .map_err(|error| failed(format!("nothing can be kept for it: {error}")))?;
         }
-        let mut access = self.access_at(download, &filling.path(), Phase::Download);
+        let mut access = self.access_at(download, &filling.path(), PackagePhase::Download);
         access.env.extend(registry.env);
         access.system.extend(registry.system);
         let policy = Arc::new(self.policy(&alone)?);
@@ -306,7 +306,7 @@ impl Engine {
         env: &[(String, String)],
     ) -> Option<PackagesAccess> {
         let folder = packages.shelf.current()?;
-        let mut access = self.access_at(&packages.download, &folder, Phase::Start);
+        let mut access = self.access_at(&packages.download, &folder, PackagePhase::Start);
         let registry = self.registry(&packages.download, env);
         access
             .env
@@ -333,7 +333,7 @@ impl Engine {
         &self,
         download: &Download,
         env: &[(String, String)],
-    ) -> Result<Registry, Unusable> {
+    ) -> Result<Registry, UnusableRegistry> {
         Registry::of(download, env, &self.env, self.confine.home.as_deref())
     }
 
@@ -357,7 +357,7 @@ impl Engine {
         }
     }
 
-    fn access_at(&self, download: &Download, folder: &Path, phase: Phase) -> PackagesAccess {
+    fn access_at(&self, download: &Download, folder: &Path, phase: PackagePhase) -> PackagesAccess {
         let mut access = PackagesAccess::default();
         let env = &mut access.env;
         let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));
@@ -370,7 +370,7 @@ impl Engine {
                 // Nobody would find them.
                 set("npm_config_logs_max", "0");
                 match phase {
-                    Phase::Start => {
+                    PackagePhase::Start => {
                         set("npm_config_offline", "true");
                         let shell = folder.join(SHELL);
                         set("npm_config_script_shell", &shell.to_string_lossy());
@@ -379,7 +379,7 @@ impl Engine {
                         access.args.push(format!("--prefix={cache}"));
                     }
                     // What is refused stays so: to try again for more than a minute helps nobody.
-                    Phase::Download => set("npm_config_fetch_retry_mintimeout", "1000"),
+                    PackagePhase::Download => set("npm_config_fetch_retry_mintimeout", "1000"),
                 }
             }
             Launcher::Uvx => {
@@ -389,7 +389,7 @@ impl Engine {
                 if let Some(pythons) = &pythons {
                     set("UV_PYTHON_INSTALL_DIR", &pythons.to_string_lossy());
                 }
-                if phase == Phase::Start {
+                if phase == PackagePhase::Start {
                     set("UV_OFFLINE", "1");
                 }
             }
@@ -494,7 +494,7 @@ impl Downloading {
         let mut not = NotDownloaded {
             why: String::new(),
             last_words: self.process.last_words(),
-            denials: self.process.refused_since(&Mark::default()),
+            denials: self.process.refused_since(&ServerMark::default()),
         };
         not.why = match self.process.ended() {
             Some(how) if how == WELL => match self.filling.keep() {
@@ -520,7 +520,7 @@ fn agreed(words: &[String]) -> Option<Download> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum PackagePhase {
     Download,
     Start,
 }

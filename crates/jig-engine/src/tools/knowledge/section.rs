@@ -11,7 +11,7 @@ use super::{is_learn, named, one_line};
 use crate::calls::call::{Call, CallError};
 use crate::engine::Engine;
 use crate::questions::asker::Nobody;
-use crate::questions::audit::Asking;
+use crate::questions::audit::QuestionOwner;
 
 /// What a model should know of the knowledge base before it starts.
 ///
@@ -125,7 +125,7 @@ impl Engine {
         // It is data, of which no half is any good; the component bounds it by `most`.
         plan.max_result = usize::MAX;
         let session = self.start_plan(tool, plan)?.session;
-        let of = Asking::of_call(tool.name.as_str(), None);
+        let of = QuestionOwner::of_call(tool.name.as_str(), None);
         let answer = match self.drive(of, tool, &session, Map::new(), &mut Nobody) {
             Ok(answer) => answer.to_text(),
             Err(error) => {

@@ -1,23 +1,23 @@
 //! What is held is asked first, of a person; what a server asks is a person's to answer.
 
 use jig_broker::AuditDecision;
-use jig_engine::{About, Answer, CallError, Held, Nobody, Reply, Unaccepted};
-use jig_proto::{Content, Question, Status, ToolError};
-use jig_runtime::Put;
+use jig_engine::{About, Answer, CallError, HeldOffer, Nobody, Reply, Unaccepted};
+use jig_proto::{Content, Question, StateName, ToolError};
+use jig_runtime::OptionalAnswer;
 use serde_json::json;
 
 use crate::served::{Person, Script, World, plain, text, yes};
 
-fn server() -> Held {
-    Held::Server {
+fn server() -> HeldOffer {
+    HeldOffer::Server {
         name: "s".to_owned(),
         fingerprint: "f00".to_owned(),
         described: vec!["starts `true`".to_owned(), "may read nothing".to_owned()],
     }
 }
 
-fn changed() -> Held {
-    Held::Definition {
+fn changed() -> HeldOffer {
+    HeldOffer::Definition {
         server: "s".to_owned(),
         tool: "t".to_owned(),
         accepted: "aaaaaaaaaaaaaaaaaaaa".to_owned(),
@@ -138,9 +138,11 @@ fn asking() -> Script {
     Script::new(|_, door| {
         let put = door.put(Question::text("name", "Who are you?"), &|| true);
         Ok(Content::text(match put {
-            Put::Answered(answer) => format!("hello {}", answer.as_str().unwrap_or_default()),
-            Put::Unanswered => "hello stranger".to_owned(),
-            Put::GivenUp => return Err(ToolError::new("the call was cancelled")),
+            OptionalAnswer::Answered(answer) => {
+                format!("hello {}", answer.as_str().unwrap_or_default())
+            }
+            OptionalAnswer::Unanswered => "hello stranger".to_owned(),
+            OptionalAnswer::GivenUp => return Err(ToolError::new("the call was cancelled")),
         }))
     })
 }
@@ -231,7 +233,7 @@ fn a_form_that_somebody_puts_away_is_told_to_the_server_and_ends_no_call() {
 fn spawned(world: &World, asker: &mut dyn jig_engine::Asker) -> String {
     let spawn = jig_engine::Call::new("t", json!({"action": "spawn", "id": "h"}));
     match world.engine.call(spawn, asker).unwrap() {
-        Reply::Handle(report) if report.state.status() == Status::Stopped => report.to_string(),
+        Reply::Handle(report) if report.state.status() == StateName::Stopped => report.to_string(),
         _ => crate::served::handles::until_stopped(world, "t", "h", asker).to_string(),
     }
 }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use jig_broker::CancelToken;
 use jig_engine::{Answer, Asker, Call, Nobody, Reply};
-use jig_proto::{Content, HandleReport, Question, Status, ToolError};
-use jig_runtime::Put;
+use jig_proto::{Content, HandleReport, Question, StateName, ToolError};
+use jig_runtime::OptionalAnswer;
 use serde_json::{Value, json};
 
 use crate::served::{Person, Script, World, plain, yes};
@@ -36,7 +36,7 @@ pub(crate) fn until_stopped(
             Ok(Reply::Handle(report)) => report,
             other => panic!("{other:?}"),
         };
-        if report.state.status() == Status::Stopped {
+        if report.state.status() == StateName::Stopped {
             return report;
         }
         assert!(Instant::now() < deadline, "{report}");
@@ -48,7 +48,7 @@ fn progress_is_what_a_handle_says_and_the_result_is_how_it_ends() {
     let script = Script::new(|_, door| {
         door.tell(Content::text("half way"));
         match door.put(Question::yes_no("on", "Go on?"), &|| true) {
-            Put::Answered(_) => Ok(Content::text("there")),
+            OptionalAnswer::Answered(_) => Ok(Content::text("there")),
             _ => Err(ToolError::new("not there")),
         }
     });
@@ -60,7 +60,7 @@ fn progress_is_what_a_handle_says_and_the_result_is_how_it_ends() {
         panic!("a handle");
     };
     let mut said = report.to_string();
-    if report.state.status() != Status::Stopped {
+    if report.state.status() != StateName::Stopped {
         said.push_str(&until_stopped(&world, "t", "h", &mut Nobody).to_string());
     }
     assert!(
@@ -123,7 +123,7 @@ fn a_handle_takes_no_input_and_ends_when_it_is_told_to() {
     assert!(refused.to_string().contains("input"), "{refused}");
     let ended = command(&world, json!({"action": "abort", "id": "h"}));
     let ended = match ended.state.status() {
-        Status::Stopped => ended,
+        StateName::Stopped => ended,
         _ => until_stopped(&world, "t", "h", &mut Nobody),
     };
     assert!(

@@ -1,7 +1,7 @@
 //! Servers that mean harm: nothing of it panics, hangs, or grows without bound.
 
 use jig_engine::CallError;
-use jig_proto::json::{Limits, value};
+use jig_proto::json::{JsonLimits, value};
 use jig_proto::{Content, ToolError};
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn odd_values_pass_or_are_told() {
         r#"{"structuredContent": [1e308, -0.0, 18446744073709551615]}"#,
         r#"{"content": [{"type": "text", "text": "a", "type": "image"}]}"#,
     ] {
-        let Ok(result) = value(odd.as_bytes(), &Limits::MESSAGE) else {
+        let Ok(result) = value(odd.as_bytes(), &JsonLimits::MESSAGE) else {
             continue;
         };
         size(result);

@@ -222,7 +222,9 @@ fn a_server_that_cannot_start_is_explained() {
     assert_eq!(talk.process.ended().as_deref(), Some("exited with code 1"));
     let words = talk.process.last_words();
     assert!(words.contains("data/b"), "{words}");
-    let denials = talk.process.refused_since(&jig_engine::Mark::default());
+    let denials = talk
+        .process
+        .refused_since(&jig_engine::ServerMark::default());
     assert!(
         denials.iter().any(|one| one.target == "data/b"),
         "{denials:#?}"

@@ -7,13 +7,13 @@ fn s003_s010_s033_spawn_look_send_stop() {
     let shop = Workshop::new(TOOLS, &[]);
     let spawned = shop.report("cat", json!({"action": "spawn"}));
     assert_eq!(spawned.id.as_str(), "h_1");
-    assert_eq!(spawned.state.status(), Status::Running);
+    assert_eq!(spawned.state.status(), StateName::Running);
 
     let applied = shop.report(
         "cat",
         json!({"action": "apply", "id": "h_1", "input": "hello\n"}),
     );
-    assert_eq!(applied.state.status(), Status::Running);
+    assert_eq!(applied.state.status(), StateName::Running);
     let said = match applied.state.content().to_text() {
         said if said.is_empty() => shop.until_said("cat", "h_1", "hello"),
         said => said,
@@ -21,7 +21,7 @@ fn s003_s010_s033_spawn_look_send_stop() {
     assert_eq!(said, "hello\n");
 
     let aborted = shop.report("cat", json!({"action": "abort", "id": "h_1"}));
-    assert_eq!(aborted.state.status(), Status::Stopped);
+    assert_eq!(aborted.state.status(), StateName::Stopped);
     assert!(result(&aborted).is_err());
     let gone = shop.refusal("cat", json!({"action": "fetch", "id": "h_1"}));
     assert!(gone.contains("h_1"), "{gone}");
@@ -34,9 +34,9 @@ fn s013_s024_s025_a_tool_ends_by_itself() {
         let spawned = shop.report("check", json!({"action": "spawn", "code": code}));
         let mut said = spawned.state.content().to_text();
         let stopped = match spawned.state.status() {
-            Status::Stopped => spawned,
+            StateName::Stopped => spawned,
             _ => {
-                let (stopped, more) = shop.until("check", spawned.id.as_str(), Status::Stopped);
+                let (stopped, more) = shop.until("check", spawned.id.as_str(), StateName::Stopped);
                 said.push_str(&more);
                 stopped
             }
@@ -232,7 +232,7 @@ parameters.action = { type = "string", enum = ["spawn", "fetch", "abort"] }
 "#;
     let shop = Workshop::new(config, &[]);
     let spawned = shop.report("job", json!({"action": "spawn"}));
-    assert_eq!(spawned.state.status(), Status::Running);
+    assert_eq!(spawned.state.status(), StateName::Running);
     let refusal = shop.refusal("job", json!({"action": "apply", "id": "h_1", "input": ""}));
     assert!(
         refusal.contains("its actions are: spawn, fetch, abort"),
@@ -254,8 +254,8 @@ access.fs = [{ path = ".", read = true }, { path = "secret" }]
     let shop = Workshop::new(config, &files);
     let spawned = shop.report("look", json!({"action": "spawn"}));
     let mut said = spawned.state.content().to_text();
-    if spawned.state.status() != Status::Stopped {
-        said.push_str(&shop.until("look", "h_1", Status::Stopped).1);
+    if spawned.state.status() != StateName::Stopped {
+        said.push_str(&shop.until("look", "h_1", StateName::Stopped).1);
     }
     assert!(said.contains("over"), "{said}");
     assert!(
@@ -299,7 +299,7 @@ fn s050_s055_what_a_model_is_told() {
         .unwrap();
     let arguments = spawn.arguments(serde_json::Map::new());
     let report = shop.report(&spawn.tool, Value::Object(arguments));
-    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(report.state.status(), StateName::Running);
 }
 
 #[test]

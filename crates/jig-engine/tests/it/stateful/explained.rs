@@ -38,7 +38,7 @@ fn until(
 fn why_it_failed_is_guessed_from_its_words() {
     let shop = shop("echo hello; cat .env", "", &[(".env", "TOKEN=x")]);
     let (report, _) = until(&shop, |report, _, _| {
-        report.state.status() == Status::Stopped
+        report.state.status() == StateName::Stopped
     });
     let ToolState::Stopped {
         result: Err(error), ..
@@ -108,7 +108,7 @@ fn what_a_command_in_a_shell_was_refused_is_told_while_the_shell_runs() {
         let first = shop.report("script", apply.clone());
         let shop = (shop, first);
         let (report, notes) = until(&shop, |_, _, notes| !notes.is_empty());
-        assert_eq!(report.state.status(), Status::Running);
+        assert_eq!(report.state.status(), StateName::Running);
         let [note] = notes.as_slice() else {
             panic!("{notes:#?}");
         };
@@ -120,7 +120,7 @@ fn what_a_command_in_a_shell_was_refused_is_told_while_the_shell_runs() {
         let third = shop.0.report("script", apply);
         let shop = (shop.0, third);
         let (report, notes) = until(&shop, |_, said, _| said.contains("for all"));
-        assert_eq!(report.state.status(), Status::Running);
+        assert_eq!(report.state.status(), StateName::Running);
         assert_eq!(notes, Vec::<String>::new(), "{settings}");
     }
 }

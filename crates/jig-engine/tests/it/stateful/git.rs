@@ -73,7 +73,7 @@ fn answer(shop: &Workshop, input: &str) -> (HandleReport, String) {
 fn prompted(shop: &Workshop, mut report: HandleReport) -> (HandleReport, String) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let mut said = report.state.content().to_text();
-    while report.state.status() == Status::Running && !said.trim_end().ends_with("]?") {
+    while report.state.status() == StateName::Running && !said.trim_end().ends_with("]?") {
         assert!(Instant::now() < deadline, "git goes on: {said}");
         let fetch = json!({"action": "fetch", "id": "h_1", "wait_ms": 1000});
         report = shop.report("git", fetch);
@@ -88,7 +88,7 @@ fn s010_to_s013_staging_hunk_by_hunk() {
     let spawn = json!({"action": "spawn", "command": "stage", "args": ["--patch"]});
     let (report, said) = prompted(&shop, shop.report("git", spawn));
     assert_eq!(report.id.as_str(), "h_1");
-    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(report.state.status(), StateName::Running);
     assert!(said.starts_with("diff --git a/numbers b/numbers"), "{said}");
     assert!(said.contains("(1/3) Stage this hunk"), "{said}");
 
@@ -150,8 +150,8 @@ fn an_interactive_rebase() {
     git(&shop.root, &["checkout", "--quiet", "numbers"]);
     let spawn = json!({"action": "spawn", "command": "rebase", "args": ["HEAD~3"]});
     let mut report = shop.report("git", spawn);
-    if report.state.status() == Status::Running {
-        report = shop.until("git", "h_1", Status::Waiting).0;
+    if report.state.status() == StateName::Running {
+        report = shop.until("git", "h_1", StateName::Waiting).0;
     }
     let ToolState::Waiting { question, .. } = &report.state else {
         panic!("{report:?}");
@@ -168,8 +168,8 @@ fn an_interactive_rebase() {
     let list = format!("reword {}\npick {}\n", hash(picks[2]), hash(picks[0]));
     let apply = json!({"action": "apply", "id": "h_1", "input": list});
     let mut report = shop.report("git", apply);
-    if report.state.status() == Status::Running {
-        report = shop.until("git", "h_1", Status::Waiting).0;
+    if report.state.status() == StateName::Running {
+        report = shop.until("git", "h_1", StateName::Waiting).0;
     }
     let ToolState::Waiting { question, .. } = &report.state else {
         panic!("{report:?}");
@@ -177,8 +177,8 @@ fn an_interactive_rebase() {
     assert_eq!(question.id, "COMMIT_EDITMSG");
     let apply = json!({"action": "apply", "id": "h_1", "input": "the third, first"});
     let mut report = shop.report("git", apply);
-    if report.state.status() == Status::Running {
-        report = shop.until("git", "h_1", Status::Stopped).0;
+    if report.state.status() == StateName::Running {
+        report = shop.until("git", "h_1", StateName::Stopped).0;
     }
     let done = result(&report).unwrap();
     assert!(done.contains("Successfully rebased"), "{done}");
@@ -210,14 +210,14 @@ fn what_git_starts_is_confined() {
     ]);
     let spawn = json!({"action": "spawn", "command": "rebase", "args": args});
     let mut report = shop.report("git", spawn);
-    if report.state.status() == Status::Running {
-        report = shop.until("git", "h_1", Status::Waiting).0;
+    if report.state.status() == StateName::Running {
+        report = shop.until("git", "h_1", StateName::Waiting).0;
     }
-    assert_eq!(report.state.status(), Status::Waiting);
+    assert_eq!(report.state.status(), StateName::Waiting);
     let apply = json!({"action": "apply", "id": "h_1", "input": ""});
     let report = shop.report("git", apply);
-    if report.state.status() == Status::Running {
-        shop.until("git", "h_1", Status::Stopped);
+    if report.state.status() == StateName::Running {
+        shop.until("git", "h_1", StateName::Stopped);
     }
     for leaked in ["leaked", "leaked2"] {
         let leaked = std::fs::read(shop.root.join(leaked)).unwrap_or_default();
@@ -233,8 +233,8 @@ fn a_rebase_runs_no_programs_unless_it_may() {
     let spawn = |args: Value| json!({"action": "spawn", "command": "rebase", "args": args});
     let report = shop.report("git", spawn(json!(["--exec", "touch made", "HEAD~1"])));
     let refused = match report.state.status() {
-        Status::Stopped => report,
-        _ => shop.until("git", "h_1", Status::Stopped).0,
+        StateName::Stopped => report,
+        _ => shop.until("git", "h_1", StateName::Stopped).0,
     };
     assert!(
         result(&refused)
@@ -244,19 +244,19 @@ fn a_rebase_runs_no_programs_unless_it_may() {
 
     let report = shop.report("git", spawn(json!(["HEAD~1"])));
     let id = report.id.to_string();
-    if report.state.status() == Status::Running {
-        shop.until("git", &id, Status::Waiting);
+    if report.state.status() == StateName::Running {
+        shop.until("git", &id, StateName::Waiting);
     }
     let apply = json!({"action": "apply", "id": id, "input": "x touch made"});
     let report = shop.report("git", apply);
     let mut said = report.state.content().to_text();
-    if report.state.status() == Status::Running {
-        said.push_str(&shop.until("git", &id, Status::Waiting).1);
+    if report.state.status() == StateName::Running {
+        said.push_str(&shop.until("git", &id, StateName::Waiting).1);
     }
     assert!(said.contains("may not run programs"), "{said}");
     let report = shop.report("git", json!({"action": "apply", "id": id, "input": ""}));
-    if report.state.status() != Status::Stopped {
-        shop.until("git", &id, Status::Stopped);
+    if report.state.status() != StateName::Stopped {
+        shop.until("git", &id, StateName::Stopped);
     }
     assert!(!shop.root.join("made").exists());
 }
@@ -379,8 +379,8 @@ fn a_commit_asks_for_its_message() {
     let shop = repository();
     git(&shop.root, &["add", "numbers"]);
     let mut report = shop.report("git", json!({"action": "spawn", "command": "commit"}));
-    if report.state.status() == Status::Running {
-        report = shop.until("git", "h_1", Status::Waiting).0;
+    if report.state.status() == StateName::Running {
+        report = shop.until("git", "h_1", StateName::Waiting).0;
     }
     let ToolState::Waiting { question, .. } = &report.state else {
         panic!("{report:?}");
@@ -388,8 +388,8 @@ fn a_commit_asks_for_its_message() {
     assert_eq!(question.id, "COMMIT_EDITMSG");
     let apply = json!({"action": "apply", "id": "h_1", "input": "words for numbers"});
     let mut report = shop.report("git", apply);
-    if report.state.status() == Status::Running {
-        report = shop.until("git", "h_1", Status::Stopped).0;
+    if report.state.status() == StateName::Running {
+        report = shop.until("git", "h_1", StateName::Stopped).0;
     }
     let done = result(&report).unwrap();
     assert!(done.contains("words for numbers"), "{done}");

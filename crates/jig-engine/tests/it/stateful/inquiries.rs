@@ -137,7 +137,7 @@ fn what_it_says_is_held_back_if_the_result_mode_says_so() {
     let mut person = Person::who_says([Answer::Given(json!(false))]);
     let spawned = handled(shop.ask("private", json!({"action": "spawn"}), &mut person));
     // The caller learns what it needs to go on, and nothing that the tool said.
-    assert_eq!(spawned.state.status(), Status::Running);
+    assert_eq!(spawned.state.status(), StateName::Running);
     assert!(!spawned.to_string().contains("secret"), "{spawned}");
     assert_eq!(person.asked.len(), 1);
 
@@ -186,7 +186,7 @@ run = "unattended"
     let shop = Workshop::new(config, &[]);
     let opened = shop.report("open", json!({"action": "spawn"}));
     shop.report("closed", json!({"action": "spawn", "id": "closed"}));
-    if opened.state.status() == Status::Stopped {
+    if opened.state.status() == StateName::Stopped {
         return;
     }
     let ids: Vec<String> = shop
@@ -208,7 +208,7 @@ fn the_answers_of_one_tool_are_not_those_of_another() {
     let shop = asking();
     let mut person = Person::default();
     let report = spawned(&shop, "asking", &mut person);
-    assert_eq!(report.state.status(), Status::Waiting);
+    assert_eq!(report.state.status(), StateName::Waiting);
     // `answered` knows an answer to a question of this name; the handle is not its own.
     for call in [
         json!({"action": "fetch", "id": "h_1"}),
@@ -218,7 +218,7 @@ fn the_answers_of_one_tool_are_not_those_of_another() {
         assert!(refusal.contains("`asking`"), "{refusal}");
     }
     let still = shop.report("asking", json!({"action": "fetch", "id": "h_1"}));
-    assert_eq!(still.state.status(), Status::Waiting);
+    assert_eq!(still.state.status(), StateName::Waiting);
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn a_question_can_be_left_open_for_later() {
         .handles
         .answer(&id, pending.number, json!("once"))
         .unwrap();
-    let (stopped, _) = shop.until("writing", "h_1", Status::Stopped);
+    let (stopped, _) = shop.until("writing", "h_1", StateName::Stopped);
     assert_eq!(result(&stopped), Ok("written".to_owned()));
     follow::follow(
         "fetch `{id}` to see what came of it",
@@ -332,7 +332,7 @@ fn asking() -> Workshop {
 fn spawned(shop: &Workshop, tool: &str, person: &mut Person) -> HandleReport {
     let mut report = handled(shop.ask(tool, json!({"action": "spawn"}), person));
     let deadline = Instant::now() + Duration::from_secs(60);
-    while report.state.status() == Status::Running {
+    while report.state.status() == StateName::Running {
         assert!(Instant::now() < deadline, "it goes on");
         let fetch = json!({"action": "fetch", "id": report.id, "wait_ms": 1000});
         report = handled(shop.ask(tool, fetch, person));
@@ -356,8 +356,8 @@ fn s034_s075_v124_the_one_who_drives_it_answers() {
     let apply = json!({"action": "apply", "id": waiting.id, "input": "yes"});
     let applied = handled(shop.ask("asking", apply, &mut person));
     let stopped = match applied.state.status() {
-        Status::Stopped => applied,
-        _ => shop.until("asking", "h_1", Status::Stopped).0,
+        StateName::Stopped => applied,
+        _ => shop.until("asking", "h_1", StateName::Stopped).0,
     };
     assert_eq!(result(&stopped), Ok("answer: yes".to_owned()));
     assert!(person.asked.is_empty());
@@ -374,7 +374,7 @@ fn j016_a_question_for_a_person_goes_to_the_person() {
     // The answer of an assistant does not count, whatever it is.
     let mut person = Person::default();
     let report = handled(shop.ask("asking_a_person", json!({"action": "spawn"}), &mut person));
-    if report.state.status() == Status::Waiting {
+    if report.state.status() == StateName::Waiting {
         let apply = json!({"action": "apply", "id": report.id, "input": "mine"});
         let refused = shop.ask("asking_a_person", apply, &mut person);
         assert!(refused.is_err(), "{refused:?}");
@@ -496,13 +496,13 @@ fn v122_s034_input_that_came_before_a_question_is_no_answer() {
         handled(shop.ask(tool, json!({"action": "spawn", "id": "it"}), &mut person));
         let apply = json!({"action": "apply", "id": "it", "input": true});
         let report = handled(shop.ask(tool, apply, &mut person));
-        assert_eq!(report.state.status(), Status::Running, "{report:?}");
+        assert_eq!(report.state.status(), StateName::Running, "{report:?}");
         std::fs::write(shop.root.join("go"), "").unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         let stopped = loop {
             let fetch = json!({"action": "fetch", "id": "it", "wait_ms": 1000});
             let report = handled(shop.ask(tool, fetch, &mut person));
-            if report.state.status() == Status::Stopped {
+            if report.state.status() == StateName::Stopped {
                 break report;
             }
             assert!(Instant::now() < deadline, "{tool} goes on: {report:?}");

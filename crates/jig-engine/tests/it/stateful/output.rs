@@ -123,7 +123,7 @@ fn a_fetch_that_waits_returns_with_the_first_news() {
         shop.report("printer", json!({"action": "abort", "id": "h_1"}));
         // It returned long before its time, with whatever it saw of the end.
         let waited = waiting.join();
-        assert!(waited.is_err() || waited.is_ok_and(|status| status == Status::Stopped));
+        assert!(waited.is_err() || waited.is_ok_and(|status| status == StateName::Stopped));
     });
     assert!(started.elapsed() < Duration::from_secs(50));
 }
@@ -170,7 +170,7 @@ command = "python3 -q"
         "repl",
         json!({"action": "apply", "id": "h_1", "input": input}),
     );
-    if ended.state.status() != Status::Stopped {
-        shop.until("repl", "h_1", Status::Stopped);
+    if ended.state.status() != StateName::Stopped {
+        shop.until("repl", "h_1", StateName::Stopped);
     }
 }

@@ -50,8 +50,8 @@ fn end(shop: &Workshop, input: Value) -> HandleReport {
     let apply = json!({"action": "apply", "id": "h_1", "input": input});
     let report = shop.report("program", apply);
     match report.state.status() {
-        Status::Stopped => report,
-        _ => shop.until("program", "h_1", Status::Stopped).0,
+        StateName::Stopped => report,
+        _ => shop.until("program", "h_1", StateName::Stopped).0,
     }
 }
 
@@ -167,7 +167,7 @@ fn s083_a_program_that_redraws_all_the_time() {
     }
     assert!(last > 0);
     let aborted = shop.report("program", json!({"action": "abort", "id": "h_1"}));
-    assert_eq!(aborted.state.status(), Status::Stopped);
+    assert_eq!(aborted.state.status(), StateName::Stopped);
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn the_predefined_shell() {
         said.push_str(&shop.until_said("shell", "h_1", "here-/"));
     }
     let exit = shop.report("shell", line("exit"));
-    if exit.state.status() != Status::Stopped {
-        shop.until("shell", "h_1", Status::Stopped);
+    if exit.state.status() != StateName::Stopped {
+        shop.until("shell", "h_1", StateName::Stopped);
     }
     // Called once, it runs one command.
     assert_eq!(

@@ -9,7 +9,7 @@ fn awaited(shop: &Workshop, arguments: Value) -> Vec<HandleReport> {
     }
 }
 
-fn standing(reports: &[HandleReport]) -> Vec<(&str, Status)> {
+fn standing(reports: &[HandleReport]) -> Vec<(&str, StateName)> {
     let each = reports.iter();
     each.map(|report| (report.id.as_str(), report.state.status()))
         .collect()
@@ -65,7 +65,7 @@ fn await_any_and_all() {
     assert!(started.elapsed() >= Duration::from_millis(200));
     assert!(
         none.iter()
-            .all(|report| report.state.status() == Status::Running)
+            .all(|report| report.state.status() == StateName::Running)
     );
 
     shop.report(
@@ -85,7 +85,7 @@ fn await_any_and_all() {
     if left.contains(&"h_2") {
         let any = awaited(&shop, json!({"ids": left, "mode": "any"}));
         assert!(
-            standing(&any).contains(&("h_2", Status::Stopped)),
+            standing(&any).contains(&("h_2", StateName::Stopped)),
             "{any:?}"
         );
     }
@@ -98,7 +98,7 @@ fn await_any_and_all() {
             session.apply(state.number, json!({"line": "go"})).unwrap();
         }
         let all = all.join().unwrap();
-        let expected = [("h_1", Status::Stopped), ("h_3", Status::Stopped)];
+        let expected = [("h_1", StateName::Stopped), ("h_3", StateName::Stopped)];
         assert_eq!(standing(&all), expected);
     });
     let unknown = shop.refusal("await", json!({"ids": ["h_1", "nobody"]}));
@@ -128,12 +128,12 @@ fn s081_s082_news_is_told_once_with_the_next_response() {
     );
     assert!(shop.engine.notices().is_empty());
     // Polling still gives the whole of it.
-    let (stopped, _) = shop.until("job", "h_1", Status::Stopped);
+    let (stopped, _) = shop.until("job", "h_1", StateName::Stopped);
     assert!(result(&stopped).is_ok());
 
     // A tool that does not want its news told.
     let quiet = shop.report("quiet", json!({"action": "spawn"}));
-    if quiet.state.status() != Status::Stopped {
+    if quiet.state.status() != StateName::Stopped {
         let session = shop.engine.handles.session(&quiet.id).unwrap();
         session.wait(u64::MAX - 1, Some(Duration::from_secs(30)));
         assert!(shop.engine.notices().is_empty());
@@ -173,7 +173,7 @@ fn s030_abort_ends_what_does_not_want_to_end() {
     }
     let started = Instant::now();
     let aborted = shop.report("stubborn", json!({"action": "abort", "id": "h_1"}));
-    assert_eq!(aborted.state.status(), Status::Stopped);
+    assert_eq!(aborted.state.status(), StateName::Stopped);
     assert!(started.elapsed() < Duration::from_secs(20));
     assert!(shop.engine.handles.list().is_empty());
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jig_engine::Call;
-use jig_runtime::Reached;
+use jig_runtime::ReachedLimit;
 use serde_json::json;
 
 use crate::stdio::World;
@@ -66,10 +66,10 @@ fn the_limit_is_told_as_a_type_too() {
         .unwrap()
         .session;
     let mut seen = 0;
-    while session.state().state.status() != jig_proto::Status::Stopped {
+    while session.state().state.status() != jig_proto::StateName::Stopped {
         seen = session.wait(seen, None).number;
     }
-    assert_eq!(session.reached(), [Reached::Output(1024)]);
+    assert_eq!(session.reached(), [ReachedLimit::Output(1024)]);
 }
 
 #[test]

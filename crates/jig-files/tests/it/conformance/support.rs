@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use jig_files::{
-    ContentHash, DiskFiles, DiskOptions, Edit, EntryKind, FileHandle, FilesError, Kind,
-    MemoryFiles, NullFiles, OpenOptions, Place, ProjectFiles, Query, RenameOptions, WriteOptions,
+    ContentHash, DirEntryKind, DiskFiles, DiskOptions, FileEdit, FileHandle, FilesError, GrepQuery,
+    MemoryFiles, NullFiles, OpenOptions, Place, PlaceKind, ProjectFiles, RenameOptions,
+    WriteOptions,
 };
 use jig_proto::ProjectPath;
 
@@ -233,7 +234,7 @@ impl Bench {
                 written(files.append(place, text(content).as_bytes(), &options)?).to_owned()
             }
             ["patch", _, find, with] => {
-                let edit = Edit::Text {
+                let edit = FileEdit::Text {
                     find: text(find).into(),
                     with: text(with).into(),
                     all: false,
@@ -274,7 +275,7 @@ impl Bench {
                 "ok".to_owned()
             }
             ["grep", pattern, ref paths @ ..] => {
-                let mut query = Query::new(pattern);
+                let mut query = GrepQuery::new(pattern);
                 query.paths = paths.iter().map(|at| path(at)).collect();
                 matches(&files.grep(&query, &|_, _| true)?)
             }
@@ -363,12 +364,12 @@ fn shown(bytes: &[u8]) -> String {
 
 fn describe(place: &Place, asked: &str) -> String {
     let mut words = match place.kind() {
-        Kind::Missing => "missing".to_owned(),
-        Kind::Directory => "dir".to_owned(),
-        Kind::File if place.executable() => format!("program {}", place.size()),
-        Kind::File => format!("file {}", place.size()),
-        Kind::Link(_) => "link".to_owned(),
-        Kind::Other => "other".to_owned(),
+        PlaceKind::Missing => "missing".to_owned(),
+        PlaceKind::Directory => "dir".to_owned(),
+        PlaceKind::File if place.executable() => format!("program {}", place.size()),
+        PlaceKind::File => format!("file {}", place.size()),
+        PlaceKind::Link(_) => "link".to_owned(),
+        PlaceKind::Other => "other".to_owned(),
     };
     assert_eq!(place.exists(), place.resolved().exists());
     if *place.path() != path(asked) {
@@ -381,10 +382,10 @@ fn listed(listing: &jig_files::Listing) -> String {
     let mut words = Vec::new();
     for entry in &listing.entries {
         let mark = match entry.kind {
-            EntryKind::File => "",
-            EntryKind::Directory => "/",
-            EntryKind::Other => "?",
-            EntryKind::BrokenLink => "!",
+            DirEntryKind::File => "",
+            DirEntryKind::Directory => "/",
+            DirEntryKind::Other => "?",
+            DirEntryKind::BrokenLink => "!",
         };
         match &entry.leads_to {
             Some(target) => words.push(format!("{}{mark}>{target}", entry.name)),

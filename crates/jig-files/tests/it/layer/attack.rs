@@ -78,14 +78,14 @@ fn odd_things_are_reported() {
         .filter_map(|change| Some((change.path.as_str().to_owned(), change.what, change.unfit?)))
         .collect();
     let expected = [
-        ("bad\u{fffd}name", What::File, Unfit::NotUtf8),
-        ("d", What::Other, Unfit::Special),
-        ("f", What::Other, Unfit::Special),
-        ("pipe", What::Other, Unfit::Special),
+        ("bad\u{fffd}name", PathKind::File, UnfitEntry::NotUtf8),
+        ("d", PathKind::Other, UnfitEntry::Special),
+        ("f", PathKind::Other, UnfitEntry::Special),
+        ("pipe", PathKind::Other, UnfitEntry::Special),
     ]
     .map(|(path, what, unfit)| (path.to_owned(), what, unfit));
     assert_eq!(unfit, expected);
-    let applied: Applied = layer.apply(&all).expect("it can be applied");
+    let applied: ApplyReport = layer.apply(&all).expect("it can be applied");
     assert_eq!(applied.failed.len(), 4, "{applied:?}");
     assert_eq!(applied.kept, None, "nothing of it can be used");
     assert_eq!(
@@ -171,7 +171,7 @@ fn depth_has_a_limit_and_no_leftovers() {
     let layer = site.run("i=0; while [ $i -lt 300 ]; do mkdir d; cd d; i=$((i+1)); done; touch f");
     let changes = layer.changes().expect("it can be read");
     let deepest = changes.last().expect("there are some");
-    assert_eq!(deepest.unfit, Some(Unfit::TooDeep));
+    assert_eq!(deepest.unfit, Some(UnfitEntry::TooDeep));
     assert_eq!(deepest.kind, ChangeKind::Created);
     layer.discard().expect("it can be removed");
     assert_eq!(site.layers(), 0);

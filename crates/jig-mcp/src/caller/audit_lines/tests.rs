@@ -7,7 +7,7 @@ use jig_broker::{AuditDecision, AuditEntry, AuditSink};
 use jig_engine::{Call, Nobody};
 use serde_json::{Value, json};
 
-use super::Tail;
+use super::AuditTail;
 use crate::testing;
 
 #[derive(Debug, Default)]
@@ -32,10 +32,10 @@ fn entry(target: String) -> AuditEntry {
 
 #[test]
 fn the_last_lines_are_kept_and_all_are_passed_on() {
-    let (tail, log) = (Arc::new(Tail::default()), Arc::new(Log::default()));
+    let (tail, log) = (Arc::new(AuditTail::default()), Arc::new(Log::default()));
     let sink = tail.before(log.clone());
     let mut changes = tail.changes();
-    for number in 0..Tail::LENGTH + 5 {
+    for number in 0..AuditTail::LENGTH + 5 {
         let entry = entry(format!("{number}"));
         sink.record(&entry).expect("recorded");
     }
@@ -50,14 +50,14 @@ fn the_last_lines_are_kept_and_all_are_passed_on() {
 
 #[test]
 fn a_tool_that_asks_for_long_names_does_not_fill_the_memory() {
-    let tail = Arc::new(Tail::default());
+    let tail = Arc::new(AuditTail::default());
     let sink = tail.before(Arc::new(Log::default()));
     let long = entry("ü".repeat(1 << 14));
-    for _ in 0..Tail::LENGTH {
+    for _ in 0..AuditTail::LENGTH {
         sink.record(&long).expect("recorded");
     }
-    assert!(tail.text().len() <= Tail::LENGTH * jig_broker::MAX_LINE);
-    assert_eq!(tail.text().lines().count(), Tail::LENGTH);
+    assert!(tail.text().len() <= AuditTail::LENGTH * jig_broker::MAX_LINE);
+    assert_eq!(tail.text().lines().count(), AuditTail::LENGTH);
 }
 
 #[test]

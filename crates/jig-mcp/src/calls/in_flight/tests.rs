@@ -6,23 +6,23 @@ use std::thread;
 
 use serde_json::Map;
 
-use super::{InFlight, InFlights, MOST_UNFETCHED, Outcome, error};
-use crate::calls::request_state::Bound;
-use crate::shared::Shared;
+use super::{CallOutcome, InFlight, InFlights, MOST_UNFETCHED, error};
+use crate::calls::request_state::TicketScope;
+use crate::shared::SharedServer;
 use crate::testing::server;
 
-fn bound() -> Bound {
-    Bound::new("me", "tool", &Map::new())
+fn bound() -> TicketScope {
+    TicketScope::new("me", "tool", &Map::new())
 }
 
-fn begin(calls: &InFlights, shared: &Shared) -> Arc<InFlight> {
+fn begin(calls: &InFlights, shared: &SharedServer) -> Arc<InFlight> {
     calls.calls().enter(shared).expect("there is room");
     calls.admit(shared, bound())
 }
 
-fn end(calls: &InFlights, shared: &Shared, flight: &InFlight) {
+fn end(calls: &InFlights, shared: &SharedServer, flight: &InFlight) {
     calls.leave(shared);
-    flight.finish(Outcome {
+    flight.finish(CallOutcome {
         result: error("over"),
         failure: None,
         cancelled: false,
@@ -37,7 +37,7 @@ fn a_ticket_is_used_once_and_the_next_one_replaces_it() {
     let first = flight.ticket();
     let second = flight.ticket();
     assert!(calls.redeem(first, &bound()).is_none());
-    let other = Bound::new("you", "tool", &Map::new());
+    let other = TicketScope::new("you", "tool", &Map::new());
     assert!(calls.redeem(second, &other).is_none());
     assert!(calls.redeem(second, &bound()).is_some());
     assert!(calls.redeem(second, &bound()).is_none());

@@ -2,7 +2,7 @@
 
 use rmcp::model::ResourceContents;
 
-use super::{MAX_KEPT, MAX_OUTPUTS, Outputs, PART, PREFIX, parts};
+use super::{MAX_KEPT, MAX_OUTPUTS, OutputStore, PART, PREFIX, parts};
 
 fn text_of(contents: &ResourceContents) -> (&str, &str, Option<&str>) {
     match contents {
@@ -20,7 +20,7 @@ fn text_of(contents: &ResourceContents) -> (&str, &str, Option<&str>) {
 
 /// Follows the parts of an output, as a client does.
 fn check_whole(text: &str, expected_parts: usize) {
-    let outputs = Outputs::default();
+    let outputs = OutputStore::default();
     let output = outputs.keep("t", None, text.to_owned()).expect("kept");
     assert_eq!(output.parts(), expected_parts);
     assert_eq!(output.link().size, Some(text.len() as u64));
@@ -66,7 +66,7 @@ fn parts_begin_at_lines_where_they_can() {
 
 #[test]
 fn what_is_not_there_is_not_found() {
-    let outputs = Outputs::default();
+    let outputs = OutputStore::default();
     let text = "x".repeat(PART + 1);
     let output = outputs.keep("t", None, text).expect("kept");
     let id = output.uri().split_off(PREFIX.len());
@@ -92,12 +92,12 @@ fn what_is_not_there_is_not_found() {
         assert!(outputs.read(path).is_none(), "{path}");
     }
     // Another caller has another one.
-    assert!(Outputs::default().read(&id).is_none());
+    assert!(OutputStore::default().read(&id).is_none());
 }
 
 #[test]
 fn the_oldest_make_room() {
-    let outputs = Outputs::default();
+    let outputs = OutputStore::default();
     let keep = |bytes: usize| {
         let output = outputs.keep("t", None, "x".repeat(bytes)).expect("kept");
         output.uri().split_off(PREFIX.len())

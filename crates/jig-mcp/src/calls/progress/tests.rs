@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{INTERVAL, Pace};
+use super::{INTERVAL, ProgressPace};
 
 #[test]
 fn the_latest_is_told_and_not_too_often() {
-    let mut pace = Pace::default();
+    let mut pace = ProgressPace::default();
     let now = Instant::now();
     assert_eq!(pace.due(), None, "there is nothing to tell");
     assert_eq!(pace.take(now), None);

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{Bound, Seal, Ticket, random};
+use super::{CallRound, Seal, TicketScope, random};
 
-fn bound(caller: &str, tool: &str, arguments: Value) -> Bound {
+fn bound(caller: &str, tool: &str, arguments: Value) -> TicketScope {
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object");
     };
-    Bound::new(caller, tool, &arguments)
+    TicketScope::new(caller, tool, &arguments)
 }
 
-const TICKET: Ticket = Ticket { call: 7, round: 2 };
+const TICKET: CallRound = CallRound { call: 7, round: 2 };
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
@@ -78,14 +78,14 @@ fn the_order_of_members_does_not_matter() {
     let two: Map<String, Value> =
         serde_json::from_str(r#"{"b":2,"a":{"y":[2,{"q":4,"p":3}],"x":1}}"#).expect("JSON");
     assert_eq!(
-        Bound::new("me", "tool", &one),
-        Bound::new("me", "tool", &two)
+        TicketScope::new("me", "tool", &one),
+        TicketScope::new("me", "tool", &two)
     );
     let other: Map<String, Value> =
         serde_json::from_str(r#"{"b":2,"a":{"y":[{"q":4,"p":3},2],"x":1}}"#).expect("JSON");
     assert_ne!(
-        Bound::new("me", "tool", &one),
-        Bound::new("me", "tool", &other)
+        TicketScope::new("me", "tool", &one),
+        TicketScope::new("me", "tool", &other)
     );
 }
 

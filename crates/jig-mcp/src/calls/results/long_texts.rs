@@ -3,12 +3,12 @@
 use jig_proto::{Block, Content};
 use rmcp::model::Resource;
 
-use crate::calls::large_outputs::{Output, Outputs};
+use crate::calls::large_outputs::{OutputStore, StoredOutput};
 
 /// Keeps the texts of one result small: together they hold at most the limit, and what is beyond it becomes
 /// an output of the caller, of which a beginning is left.
 pub(super) struct Shortener<'a> {
-    outputs: &'a Outputs,
+    outputs: &'a OutputStore,
     tool: &'a str,
     /// How many bytes may still be sent.
     left: usize,
@@ -18,7 +18,7 @@ pub(super) struct Shortener<'a> {
 }
 
 impl<'a> Shortener<'a> {
-    pub(super) fn new(outputs: &'a Outputs, tool: &'a str, limit: usize) -> Self {
+    pub(super) fn new(outputs: &'a OutputStore, tool: &'a str, limit: usize) -> Self {
         Self {
             outputs,
             tool,
@@ -101,7 +101,7 @@ impl<'a> Shortener<'a> {
     }
 }
 
-fn place(output: &Output) -> String {
+fn place(output: &StoredOutput) -> String {
     let uri = output.uri();
     match output.parts() {
         1 => format!("all of them are the resource {uri}"),

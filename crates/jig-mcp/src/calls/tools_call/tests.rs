@@ -20,8 +20,8 @@ use tokio::io::{
 use tokio::time::timeout;
 
 use crate::caller::Caller;
-use crate::methods::server_handler::{Connection, Who};
-use crate::shared::Shared;
+use crate::methods::server_handler::{ConnectionCaller, McpConnection};
+use crate::shared::SharedServer;
 
 /// A client that says exactly what a test wants.
 struct Client {
@@ -46,7 +46,7 @@ impl Drop for Client {
 
 impl Client {
     /// A client of 2025-11-25, connected.
-    async fn legacy(shared: &Arc<Shared>, caller: &Arc<Caller>, capabilities: Value) -> Self {
+    async fn legacy(shared: &Arc<SharedServer>, caller: &Arc<Caller>, capabilities: Value) -> Self {
         let mut client = Self::connect(shared, caller, None);
         let info = json!({ "name": "test", "version": "1" });
         let hello = client.request(
@@ -68,7 +68,7 @@ impl Client {
     }
 
     /// A client of 2026-07-28.
-    fn modern(shared: &Arc<Shared>, caller: &Arc<Caller>, capabilities: Value) -> Self {
+    fn modern(shared: &Arc<SharedServer>, caller: &Arc<Caller>, capabilities: Value) -> Self {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
@@ -77,9 +77,12 @@ impl Client {
         Self::connect(shared, caller, Some(meta))
     }
 
-    fn connect(shared: &Arc<Shared>, caller: &Arc<Caller>, meta: Option<Value>) -> Self {
+    fn connect(shared: &Arc<SharedServer>, caller: &Arc<Caller>, meta: Option<Value>) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let connection = Connection::new(Arc::clone(shared), Who::One(Arc::clone(caller)));
+        let connection = McpConnection::new(
+            Arc::clone(shared),
+            ConnectionCaller::One(Arc::clone(caller)),
+        );
         let served = Arc::clone(caller);
         tokio::spawn(async move {
             if let Ok(running) = serve_server(connection, theirs).await {

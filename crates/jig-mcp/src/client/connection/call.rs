@@ -6,20 +6,20 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::forms::Form;
-use super::handshake::Agreed;
-use super::message::{Refusal, Said, words};
+use super::forms::UpstreamForm;
+use super::handshake::UpstreamAgreement;
+use super::message::{ServerErrorReply, UpstreamResult, words};
 use super::tool_list::requires_task;
-use super::wire::{Entered, InFlight, Wire};
+use super::wire::{EnteredCall, UpstreamConnection, UpstreamInFlight};
 use super::{UpstreamCall, UpstreamError, task};
 use crate::client::check::Era;
 
 /// Makes the call.
 pub(super) async fn call(
-    wire: &Arc<Wire>,
-    agreed: &Agreed,
+    wire: &Arc<UpstreamConnection>,
+    agreed: &UpstreamAgreement,
     call: UpstreamCall,
-) -> Result<Said, UpstreamError> {
+) -> Result<UpstreamResult, UpstreamError> {
     let UpstreamCall {
         name,
         arguments,
@@ -32,25 +32,25 @@ pub(super) async fn call(
         // Every call has room for the longest way that it could go. What only some go is elsewhere.
         Era::Stateless => Box::pin(newer(wire, &name, arguments, &entered))
             .await
-            .map(Said::Json),
+            .map(UpstreamResult::Json),
     }
 }
 
 /// A call in the older era: the server asks while it works.
 async fn older(
-    wire: &Arc<Wire>,
-    agreed: &Agreed,
+    wire: &Arc<UpstreamConnection>,
+    agreed: &UpstreamAgreement,
     name: String,
     arguments: Map<String, Value>,
-    entered: &Entered,
-) -> Result<Said, UpstreamError> {
+    entered: &EnteredCall,
+) -> Result<UpstreamResult, UpstreamError> {
     let definition = wire.known().of(&name);
     let is_task = definition.is_some_and(|definition| requires_task(&definition))
         && agreed.offers("/tasks/requests/tools/call");
-    let params = Params {
+    let params = LegacyCallParams {
         name: &name,
         arguments: &arguments,
-        meta: Meta {
+        meta: ProgressMeta {
             progress_token: entered.token(),
         },
         task: is_task.then(Map::new),
@@ -66,23 +66,23 @@ async fn older(
                 Value::Object(params) => params,
                 _ => Map::new(),
             };
-            Said::Json(send(wire, entered.call(), params).await?)
+            UpstreamResult::Json(send(wire, entered.call(), params).await?)
         }
     };
     match is_task {
         true => Box::pin(task::older(wire, result.into_value(), entered.call()))
             .await
-            .map(Said::Json),
+            .map(UpstreamResult::Json),
         false => Ok(result),
     }
 }
 
 /// A call in the newer era: a server that has a question ends the request, and is called again with the answer.
 async fn newer(
-    wire: &Arc<Wire>,
+    wire: &Arc<UpstreamConnection>,
     name: &str,
     arguments: Map<String, Value>,
-    entered: &Entered,
+    entered: &EnteredCall,
 ) -> Result<Value, UpstreamError> {
     let mut more = Map::new();
     for round in 0..ROUNDS {
@@ -120,8 +120,8 @@ async fn newer(
 }
 
 async fn send(
-    wire: &Arc<Wire>,
-    call: &InFlight,
+    wire: &Arc<UpstreamConnection>,
+    call: &UpstreamInFlight,
     params: Map<String, Value>,
 ) -> Result<Value, UpstreamError> {
     let numbered = |id| call.is_now(id);
@@ -129,7 +129,7 @@ async fn send(
     answer.map_err(refused)
 }
 
-fn refused(refusal: Refusal) -> UpstreamError {
+fn refused(refusal: ServerErrorReply) -> UpstreamError {
     UpstreamError::Refused {
         method: METHOD,
         code: refusal.code,
@@ -139,25 +139,25 @@ fn refused(refusal: Refusal) -> UpstreamError {
 
 /// What a call of the older era says.
 #[derive(Serialize)]
-struct Params<'a> {
+struct LegacyCallParams<'a> {
     name: &'a str,
     arguments: &'a Map<String, Value>,
     #[serde(rename = "_meta")]
-    meta: Meta,
+    meta: ProgressMeta,
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<Map<String, Value>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Meta {
+struct ProgressMeta {
     progress_token: u64,
 }
 
 /// The answers to `inputRequests`, under the same names: one question after the other.
 pub(super) async fn answers(
     requests: Value,
-    call: &InFlight,
+    call: &UpstreamInFlight,
 ) -> Result<Map<String, Value>, UpstreamError> {
     let requests = match requests {
         Value::Object(requests) => requests,
@@ -183,7 +183,7 @@ pub(super) async fn answers(
                 words(method.unwrap_or("nothing"))
             )));
         }
-        let answer = match Form::of(request.get("params").unwrap_or(&Value::Null)) {
+        let answer = match UpstreamForm::of(request.get("params").unwrap_or(&Value::Null)) {
             Ok(form) => form.result(call.put(form.question().clone()).await),
             Err(refused) => {
                 if let Some(told) = refused.told {

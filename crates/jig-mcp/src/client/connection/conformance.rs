@@ -8,7 +8,10 @@ use std::time::Duration;
 use jig_config::Definition;
 use serde_json::{Map, Value, json};
 
-use super::{Answered, CallEvent, Said, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
+use super::{
+    CallEvent, ElicitationAnswer, Upstream, UpstreamCall, UpstreamError, UpstreamLimits,
+    UpstreamResult,
+};
 
 /// Does what a client does at `url`. `calls` are those that the scenario wants, as `[{name, arguments}]`; without
 /// them, every tool is called once.
@@ -61,7 +64,7 @@ async fn call(
     upstream: &Upstream,
     name: String,
     arguments: Map<String, Value>,
-) -> Result<Said, UpstreamError> {
+) -> Result<UpstreamResult, UpstreamError> {
     let (events, mut happened) = tokio::sync::mpsc::unbounded_channel();
     let answer_all = async {
         while let Some(event) = happened.recv().await {
@@ -70,7 +73,7 @@ async fn call(
                     .default
                     .unwrap_or_else(|| agreeing(&question.schema));
                 // The call may have ended.
-                let _ = answer.send(Answered::Given(given));
+                let _ = answer.send(ElicitationAnswer::Given(given));
             }
         }
         std::future::pending().await

@@ -1,4 +1,4 @@
-//! [`Form`]: what a server asks, as a question of jig, and its answer as the server wants it.
+//! [`UpstreamForm`]: what a server asks, as a question of jig, and its answer as the server wants it.
 //!
 //! A form with one field is the question for that field; a form without fields is a yes or no; any other is one
 //! question whose answer is an object. Only forms are offered: a page to be opened in a browser is declined, and
@@ -7,21 +7,21 @@
 use jig_proto::{Question, visible_lines};
 use serde_json::{Map, Value, json};
 
-use super::Answered;
-use super::message::{INVALID_PARAMS, Reply, weight, words};
+use super::ElicitationAnswer;
+use super::message::{INVALID_PARAMS, UpstreamReply, weight, words};
 use crate::text_prefix::cut;
 
 /// A question of a server.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
+pub(super) struct UpstreamForm {
     question: Question,
-    shape: Shape,
+    shape: FormShape,
     /// The fields, with their defaults.
     fields: Map<String, Value>,
 }
 
 #[derive(Debug, Clone)]
-enum Shape {
+enum FormShape {
     /// Nothing but a text.
     Confirmation,
     /// One field, of this name.
@@ -32,41 +32,43 @@ enum Shape {
 
 /// Why a server gets no answer.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct FormRefusal {
     /// What it gets.
-    pub(super) reply: Reply,
+    pub(super) reply: UpstreamReply,
     /// What whoever called should know of it.
     pub(super) told: Option<String>,
 }
 
-impl Form {
+impl UpstreamForm {
     /// The form that the parameters of `elicitation/create` describe.
     ///
     /// # Errors
     ///
     /// If they describe none, or something else.
-    pub(super) fn of(params: &Value) -> Result<Self, Refused> {
+    pub(super) fn of(params: &Value) -> Result<Self, FormRefusal> {
         let message = params.get("message").and_then(Value::as_str);
         let message = message.unwrap_or_default();
         if let Some(mode) = params.get("mode").and_then(Value::as_str)
             && mode != "form"
         {
-            return Err(Refused::mode(mode, params, message));
+            return Err(FormRefusal::mode(mode, params, message));
         }
         let schema = params.get("requestedSchema");
         let schema = schema.filter(|schema| schema.is_object() && weight(schema) <= BIGGEST);
         let fields = schema.map(|schema| schema.get("properties").and_then(Value::as_object));
         let (Some(schema), Some(fields)) = (schema, fields) else {
-            return Err(Refused::wrong("`requestedSchema` is no object, or too big"));
+            return Err(FormRefusal::wrong(
+                "`requestedSchema` is no object, or too big",
+            ));
         };
         let fields = fields.cloned().unwrap_or_default();
         let (text, context) = split(message);
         let (shape, mut question) = match fields.iter().next() {
-            None => (Shape::Confirmation, Question::yes_no(ID, text)),
+            None => (FormShape::Confirmation, Question::yes_no(ID, text)),
             Some((name, field)) if fields.len() == 1 && field.is_object() => {
                 let mut question = Question::new(words(name), text, plain(field));
                 question.default = default_of(field);
-                (Shape::Field(name.clone()), question)
+                (FormShape::Field(name.clone()), question)
             }
             Some(_) => {
                 let mut question = Question::new(ID, text, schema.clone());
@@ -75,7 +77,7 @@ impl Form {
                 });
                 let defaults: Map<_, _> = defaults.collect();
                 question.default = (!defaults.is_empty()).then_some(Value::Object(defaults));
-                (Shape::Object, question)
+                (FormShape::Object, question)
             }
         };
         question.context = context;
@@ -92,18 +94,18 @@ impl Form {
     }
 
     /// The `ElicitResult` for what came of the question. Fields that the answer leaves out get their defaults.
-    pub(super) fn result(&self, answered: Answered) -> Value {
+    pub(super) fn result(&self, answered: ElicitationAnswer) -> Value {
         let value = match answered {
-            Answered::Given(value) => value,
-            Answered::Declined => return json!({"action": "decline"}),
-            Answered::Cancelled => return json!({"action": "cancel"}),
+            ElicitationAnswer::Given(value) => value,
+            ElicitationAnswer::Declined => return json!({"action": "decline"}),
+            ElicitationAnswer::Cancelled => return json!({"action": "cancel"}),
         };
         let mut content = match (&self.shape, value) {
-            (Shape::Confirmation, Value::Bool(false)) => return json!({"action": "decline"}),
-            (Shape::Confirmation, _) => Map::new(),
-            (Shape::Field(name), value) => Map::from_iter([(name.clone(), value)]),
-            (Shape::Object, Value::Object(content)) => content,
-            (Shape::Object, _) => return json!({"action": "cancel"}),
+            (FormShape::Confirmation, Value::Bool(false)) => return json!({"action": "decline"}),
+            (FormShape::Confirmation, _) => Map::new(),
+            (FormShape::Field(name), value) => Map::from_iter([(name.clone(), value)]),
+            (FormShape::Object, Value::Object(content)) => content,
+            (FormShape::Object, _) => return json!({"action": "cancel"}),
         };
         for (name, field) in &self.fields {
             if let Some(default) = default_of(field)
@@ -116,7 +118,7 @@ impl Form {
     }
 }
 
-impl Refused {
+impl FormRefusal {
     fn mode(mode: &str, params: &Value, message: &str) -> Self {
         let url = params.get("url").and_then(Value::as_str);
         let told = url.map(|url| {
@@ -125,7 +127,7 @@ impl Refused {
             ))
         });
         Self {
-            reply: Reply::Error {
+            reply: UpstreamReply::Error {
                 code: INVALID_PARAMS,
                 message: format!("mode `{}` is not offered", words(mode)),
             },
@@ -135,7 +137,7 @@ impl Refused {
 
     fn wrong(what: &str) -> Self {
         Self {
-            reply: Reply::Error {
+            reply: UpstreamReply::Error {
                 code: INVALID_PARAMS,
                 message: what.to_owned(),
             },

@@ -11,21 +11,21 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
-use super::message::{Answer, UNSUPPORTED_VERSION, words};
-use super::wire::Wire;
+use super::message::{UNSUPPORTED_VERSION, UpstreamAnswer, words};
+use super::wire::UpstreamConnection;
 use super::{UpstreamError, UpstreamLimits};
 use crate::client::check::Era;
 
 /// What both sides have agreed on.
 #[derive(Debug, Clone)]
-pub(super) struct Agreed {
+pub(super) struct UpstreamAgreement {
     /// How it began.
     pub(super) era: Era,
     /// What the server offers.
     pub(super) capabilities: Value,
 }
 
-impl Agreed {
+impl UpstreamAgreement {
     /// Whether the server says that there is something at these names.
     pub(super) fn offers(&self, pointer: &str) -> bool {
         let offered = self.capabilities.pointer(pointer);
@@ -35,9 +35,9 @@ impl Agreed {
 
 /// Begins, within the limits.
 pub(super) async fn begin(
-    wire: &Arc<Wire>,
+    wire: &Arc<UpstreamConnection>,
     limits: &UpstreamLimits,
-) -> Result<Agreed, UpstreamError> {
+) -> Result<UpstreamAgreement, UpstreamError> {
     let begun = async {
         match limits.era {
             Some(Era::Handshake) => initialize(wire).await,
@@ -54,9 +54,11 @@ pub(super) async fn begin(
     })?
 }
 
-async fn discover_or_initialize(wire: &Arc<Wire>) -> Result<Agreed, UpstreamError> {
+async fn discover_or_initialize(
+    wire: &Arc<UpstreamConnection>,
+) -> Result<UpstreamAgreement, UpstreamError> {
     let mut answer = discover(wire).await?;
-    if let Probed::Answer(Err(refusal)) = &answer
+    if let EraProbe::Answer(Err(refusal)) = &answer
         && refusal.code == UNSUPPORTED_VERSION
         && supports(refusal.data.get("supported"), |version| version == NEWER)
     {
@@ -64,8 +66,8 @@ async fn discover_or_initialize(wire: &Arc<Wire>) -> Result<Agreed, UpstreamErro
         answer = discover(wire).await?;
     }
     match answer {
-        Probed::Begun(agreed) => Ok(agreed),
-        Probed::Answer(answer) => match agreed(wire, answer)? {
+        EraProbe::Begun(agreed) => Ok(agreed),
+        EraProbe::Answer(answer) => match agreed(wire, answer)? {
             Some(agreed) => Ok(agreed),
             None => initialize(wire).await,
         },
@@ -73,13 +75,13 @@ async fn discover_or_initialize(wire: &Arc<Wire>) -> Result<Agreed, UpstreamErro
 }
 
 /// What came of a question in the newer way.
-enum Probed {
-    Answer(Answer),
+enum EraProbe {
+    Answer(UpstreamAnswer),
     /// The older way was faster.
-    Begun(Agreed),
+    Begun(UpstreamAgreement),
 }
 
-async fn discover(wire: &Arc<Wire>) -> Result<Probed, UpstreamError> {
+async fn discover(wire: &Arc<UpstreamConnection>) -> Result<EraProbe, UpstreamError> {
     let params = Map::from_iter([("_meta".to_owned(), Value::Object(meta()))]);
     let discover = wire.exchange("server/discover", params, |_| {});
     let mut discover = std::pin::pin!(discover);
@@ -98,26 +100,29 @@ async fn discover(wire: &Arc<Wire>) -> Result<Probed, UpstreamError> {
                 // If both are there, the newer one was asked first.
                 biased;
                 answer = &mut discover => match answer {
-                    Ok(Err(_)) => return initialize.await.map(Probed::Begun),
+                    Ok(Err(_)) => return initialize.await.map(EraProbe::Begun),
                     answer => answer,
                 },
                 agreed = &mut initialize => match agreed {
                     // It is just slow, and knows the newer way only.
                     Err(UpstreamError::Refused { .. }) => discover.await,
-                    agreed => return agreed.map(Probed::Begun),
+                    agreed => return agreed.map(EraProbe::Begun),
                 },
             }
         }
     };
     match answer {
-        Ok(answer) => Ok(Probed::Answer(answer)),
+        Ok(answer) => Ok(EraProbe::Answer(answer)),
         Err(UpstreamError::Closed(why)) => Err(UpstreamError::ClosedAtProbe(why)),
         Err(error) => Err(error),
     }
 }
 
 /// What an answer to `server/discover` means; nothing if the server is of the older era.
-fn agreed(wire: &Arc<Wire>, answer: Answer) -> Result<Option<Agreed>, UpstreamError> {
+fn agreed(
+    wire: &Arc<UpstreamConnection>,
+    answer: UpstreamAnswer,
+) -> Result<Option<UpstreamAgreement>, UpstreamError> {
     let discovered = match answer {
         Ok(discovered) => discovered,
         Err(refusal) => {
@@ -142,14 +147,16 @@ fn agreed(wire: &Arc<Wire>, answer: Answer) -> Result<Option<Agreed>, UpstreamEr
     }
     wire.introduce(meta());
     let capabilities = discovered.get("capabilities").cloned();
-    Ok(Some(Agreed {
+    Ok(Some(UpstreamAgreement {
         era: Era::Stateless,
         capabilities: capabilities.unwrap_or_default(),
     }))
 }
 
 /// Begins the older way. Over HTTP, it makes a new session.
-pub(super) async fn initialize(wire: &Arc<Wire>) -> Result<Agreed, UpstreamError> {
+pub(super) async fn initialize(
+    wire: &Arc<UpstreamConnection>,
+) -> Result<UpstreamAgreement, UpstreamError> {
     let params = [
         ("protocolVersion".to_owned(), OLDER[0].into()),
         (
@@ -167,14 +174,14 @@ pub(super) async fn initialize(wire: &Arc<Wire>) -> Result<Agreed, UpstreamError
         http.agreed(version);
     }
     wire.notify("notifications/initialized", Map::new()).await?;
-    Ok(Agreed {
+    Ok(UpstreamAgreement {
         era: Era::Handshake,
         capabilities: said.get("capabilities").cloned().unwrap_or_default(),
     })
 }
 
 /// Hears what the server says without being asked, where it needs something for that.
-pub(super) async fn listen(wire: &Arc<Wire>, agreed: &Agreed) {
+pub(super) async fn listen(wire: &Arc<UpstreamConnection>, agreed: &UpstreamAgreement) {
     match agreed.era {
         Era::Handshake => {
             if wire.http().is_some() {
@@ -193,7 +200,7 @@ pub(super) async fn listen(wire: &Arc<Wire>, agreed: &Agreed) {
 }
 
 /// Asks for changes of the list, again if that ends, until it keeps ending at once.
-async fn subscribe(wire: Arc<Wire>) {
+async fn subscribe(wire: Arc<UpstreamConnection>) {
     let closed = wire.closed().clone();
     let again = async {
         let mut ended = 0;

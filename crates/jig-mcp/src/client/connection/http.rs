@@ -1,4 +1,4 @@
-//! [`Http`]: a server at a URL, over Streamable HTTP.
+//! [`HttpUpstream`]: a server at a URL, over Streamable HTTP.
 //!
 //! Every request is a POST whose response is one message or a stream of them. Nothing is followed to another
 //! place, no proxy of the environment is used, and what a response may hold is bounded. In the older era there
@@ -21,33 +21,33 @@ use serde_json::{Map, Value};
 pub(super) use self::stream::listen;
 use super::UpstreamError;
 use super::handshake;
-use super::message::{self, Message, Refusal, some_words, words};
-use super::wire::{Sought, Wire};
+use super::message::{self, ServerErrorReply, ServerMessage, some_words, words};
+use super::wire::{MessageUse, UpstreamConnection};
 
 /// A server at a URL.
 #[derive(Debug)]
-pub(super) struct Http {
+pub(super) struct HttpUpstream {
     client: Client,
     url: Url,
     /// The URL for messages.
     place: String,
     /// The headers of the configuration.
     headers: HeaderMap,
-    session: Mutex<Session>,
+    session: Mutex<UpstreamSession>,
     /// One at a time makes a new session.
     renewal: tokio::sync::Mutex<()>,
 }
 
 /// What the older era keeps between requests.
 #[derive(Debug, Clone, Default)]
-struct Session {
+struct UpstreamSession {
     id: Option<HeaderValue>,
     version: Option<HeaderValue>,
     /// Counts the sessions.
     number: u64,
 }
 
-impl Http {
+impl HttpUpstream {
     /// Nothing is sent yet.
     pub(super) fn new(url: &str, headers: &[(String, String)]) -> Result<Self, UpstreamError> {
         let text = url;
@@ -69,7 +69,7 @@ impl Http {
     /// If there will be no answer.
     pub(super) async fn request(
         &self,
-        wire: &Arc<Wire>,
+        wire: &Arc<UpstreamConnection>,
         id: u64,
         method: &'static str,
         params: &Map<String, Value>,
@@ -79,7 +79,7 @@ impl Http {
         loop {
             let session = match method {
                 // It makes one.
-                "initialize" => Session::default(),
+                "initialize" => UpstreamSession::default(),
                 _ => self.session(),
             };
             let request = self.client.post(self.url.clone());
@@ -108,7 +108,7 @@ impl Http {
     /// Takes in what a server says in response to a request.
     async fn response(
         &self,
-        wire: &Arc<Wire>,
+        wire: &Arc<UpstreamConnection>,
         id: u64,
         method: &'static str,
         response: Response,
@@ -122,8 +122,8 @@ impl Http {
             return refused(wire, id, method, response).await;
         }
         match kind(&response) {
-            Kind::Events => stream::follow(self, wire, id, response).await,
-            Kind::Json => {
+            ResponseKind::Events => stream::follow(self, wire, id, response).await,
+            ResponseKind::Json => {
                 let body = body(response, message::LONGEST).await?;
                 take(wire, &body, Some(id))?;
                 match wire.is_waiting_for(id) {
@@ -133,7 +133,7 @@ impl Http {
                     false => Ok(()),
                 }
             }
-            Kind::Other(named) => Err(UpstreamError::unreachable(format!(
+            ResponseKind::Other(named) => Err(UpstreamError::unreachable(format!(
                 "it answers with content of type `{named}`, as no server of the protocol does"
             ))),
         }
@@ -184,11 +184,11 @@ impl Http {
         self.locked().version = version;
     }
 
-    fn session(&self) -> Session {
+    fn session(&self) -> UpstreamSession {
         self.locked().clone()
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, Session> {
+    fn locked(&self) -> std::sync::MutexGuard<'_, UpstreamSession> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,7 +208,7 @@ impl Http {
     /// Makes a new session in place of number `old`, unless somebody just has.
     fn renew<'a>(
         &'a self,
-        wire: &'a Arc<Wire>,
+        wire: &'a Arc<UpstreamConnection>,
         old: u64,
     ) -> Pin<Box<dyn Future<Output = Result<(), UpstreamError>> + Send + 'a>> {
         Box::pin(async move {
@@ -222,10 +222,10 @@ impl Http {
 
     fn headers_for(
         &self,
-        wire: &Wire,
+        wire: &UpstreamConnection,
         method: &str,
         params: &Map<String, Value>,
-        session: &Session,
+        session: &UpstreamSession,
     ) -> HeaderMap {
         let mut headers = self.base_headers(session);
         if wire.is_stateless() || method == "server/discover" {
@@ -237,7 +237,7 @@ impl Http {
         headers
     }
 
-    fn base_headers(&self, session: &Session) -> HeaderMap {
+    fn base_headers(&self, session: &UpstreamSession) -> HeaderMap {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static(BOTH));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
@@ -252,29 +252,29 @@ impl Http {
 }
 
 /// What a response holds.
-enum Kind {
+enum ResponseKind {
     Json,
     Events,
     Other(String),
 }
 
-fn kind(response: &Response) -> Kind {
+fn kind(response: &Response) -> ResponseKind {
     let named = response.headers().get(CONTENT_TYPE);
     let named = named.map(|named| String::from_utf8_lossy(named.as_bytes()));
     let named = named.unwrap_or_default();
     let essence = named.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case(JSON) {
-        Kind::Json
+        ResponseKind::Json
     } else if essence.eq_ignore_ascii_case(EVENTS) {
-        Kind::Events
+        ResponseKind::Events
     } else {
-        Kind::Other(words(essence))
+        ResponseKind::Other(words(essence))
     }
 }
 
 /// What a status that is no success means for a request.
 async fn refused(
-    wire: &Arc<Wire>,
+    wire: &Arc<UpstreamConnection>,
     id: u64,
     method: &'static str,
     response: Response,
@@ -300,18 +300,18 @@ async fn refused(
     }
     let body = body(response, LONGEST_REFUSAL).await.unwrap_or_default();
     let said = message::parse(&body).ok();
-    let refusal = match said.and_then(Message::of) {
-        Some(Message::Answer { answer, .. }) => answer.err(),
+    let refusal = match said.and_then(ServerMessage::of) {
+        Some(ServerMessage::Answer { answer, .. }) => answer.err(),
         _ => None,
     };
     // A server of the older era need not know how to say no to a method that it does not know.
     let is_no = status.is_client_error() || matches!(number, 500 | 501);
     let older = method == "server/discover" && is_no;
-    let refusal = refusal.or_else(|| older.then(|| Refusal::status(number)));
+    let refusal = refusal.or_else(|| older.then(|| ServerErrorReply::status(number)));
     match refusal {
         Some(refusal) => {
             // On this stream it can be about nothing else, whatever it names.
-            let answer = Message::Answer {
+            let answer = ServerMessage::Answer {
                 id: Some(id),
                 answer: Err(refusal),
             };
@@ -333,7 +333,11 @@ async fn refused(
 }
 
 /// Takes in the messages of a body or an event.
-fn take(wire: &Arc<Wire>, body: &[u8], origin: Option<u64>) -> Result<Sought, UpstreamError> {
+fn take(
+    wire: &Arc<UpstreamConnection>,
+    body: &[u8],
+    origin: Option<u64>,
+) -> Result<MessageUse, UpstreamError> {
     let value = message::parse(body).map_err(|error| {
         UpstreamError::Broken(format!("it sent a message that cannot be read: {error}"))
     })?;
@@ -341,13 +345,13 @@ fn take(wire: &Arc<Wire>, body: &[u8], origin: Option<u64>) -> Result<Sought, Up
         Value::Array(values) => values,
         value => vec![value],
     };
-    let mut sought = Sought::Noise;
+    let mut sought = MessageUse::Noise;
     for value in values {
-        let message = Message::of(value).ok_or_else(|| {
+        let message = ServerMessage::of(value).ok_or_else(|| {
             UpstreamError::Broken("it sent JSON that is no message of the protocol".to_owned())
         })?;
-        if wire.incoming(message, origin) == Sought::Answer {
-            sought = Sought::Answer;
+        if wire.incoming(message, origin) == MessageUse::Answer {
+            sought = MessageUse::Answer;
         }
     }
     Ok(sought)

@@ -1,22 +1,22 @@
 //! What goes over the wire: JSON-RPC 2.0, read as plain JSON.
 
-use jig_proto::json::{self, JsonError, Limits};
+use jig_proto::json::{self, JsonError, JsonLimits};
 use jig_proto::{Block, Content, ToolError, visible_words};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::client::json_object::Object;
+use crate::client::json_object::StrictObject;
 use crate::text_prefix::cut;
 
 /// A message of a server.
 #[derive(Debug)]
-pub(super) enum Message {
+pub(super) enum ServerMessage {
     /// The answer to a request of ours; without its number if the server could not tell which.
     Answer {
         /// The number of the request.
         id: Option<u64>,
         /// What it says.
-        answer: Result<Said, Refusal>,
+        answer: Result<UpstreamResult, ServerErrorReply>,
     },
     /// It wants something of us.
     Request {
@@ -37,18 +37,18 @@ pub(super) enum Message {
 }
 
 /// What a server answers.
-pub(super) type Answer = Result<Value, Refusal>;
+pub(super) type UpstreamAnswer = Result<Value, ServerErrorReply>;
 
 /// The result in an answer.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Said {
+pub(crate) enum UpstreamResult {
     /// Any JSON.
     Json(Value),
     /// The result of a call that is nothing but blocks of text.
     Texts(Vec<String>),
 }
 
-impl Said {
+impl UpstreamResult {
     /// The result as JSON.
     pub(crate) fn into_value(self) -> Value {
         match self {
@@ -76,7 +76,7 @@ impl Said {
 
 /// The error that a server answers with.
 #[derive(Debug, Clone)]
-pub(super) struct Refusal {
+pub(super) struct ServerErrorReply {
     /// What kind of error.
     pub(super) code: i64,
     /// In words, printable and not long.
@@ -85,7 +85,7 @@ pub(super) struct Refusal {
     pub(super) data: Value,
 }
 
-impl Message {
+impl ServerMessage {
     /// What `value` says; nothing if it is no message.
     pub(super) fn of(value: Value) -> Option<Self> {
         let Value::Object(mut members) = value else {
@@ -112,15 +112,15 @@ impl Message {
             None => None,
         };
         let answer = match (members.remove("result"), members.remove("error")) {
-            (Some(result), None) => Ok(Said::Json(result)),
-            (None, Some(error)) => Err(Refusal::of(error)),
+            (Some(result), None) => Ok(UpstreamResult::Json(result)),
+            (None, Some(error)) => Err(ServerErrorReply::of(error)),
             _ => return None,
         };
         Some(Self::Answer { id, answer })
     }
 }
 
-impl Refusal {
+impl ServerErrorReply {
     /// What stands for an error that was said by a status of HTTP alone.
     pub(super) fn status(status: u16) -> Self {
         Self {
@@ -164,13 +164,13 @@ pub(super) fn some_words(text: &str, limit: usize) -> String {
 /// A request of ours, as a line without its end.
 pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Request<'a, P> {
+    struct UpstreamRequest<'a, P> {
         jsonrpc: &'static str,
         id: u64,
         method: &'a str,
         params: &'a P,
     }
-    bytes(&Request {
+    bytes(&UpstreamRequest {
         jsonrpc: VERSION,
         id,
         method,
@@ -181,13 +181,13 @@ pub(super) fn request(id: u64, method: &str, params: &impl Serialize) -> Vec<u8>
 /// Something that we say.
 pub(super) fn notification(method: &str, params: &Map<String, Value>) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Notification<'a> {
+    struct UpstreamNotification<'a> {
         jsonrpc: &'static str,
         method: &'a str,
         #[serde(skip_serializing_if = "Map::is_empty")]
         params: &'a Map<String, Value>,
     }
-    bytes(&Notification {
+    bytes(&UpstreamNotification {
         jsonrpc: VERSION,
         method,
         params,
@@ -195,15 +195,15 @@ pub(super) fn notification(method: &str, params: &Map<String, Value>) -> Vec<u8>
 }
 
 /// What we answer.
-pub(super) fn reply(id: &Value, answer: &Reply) -> Vec<u8> {
+pub(super) fn reply(id: &Value, answer: &UpstreamReply) -> Vec<u8> {
     #[derive(Serialize)]
-    struct Answer<'a> {
+    struct RpcAnswer<'a> {
         jsonrpc: &'static str,
         id: &'a Value,
         #[serde(flatten)]
-        answer: &'a Reply,
+        answer: &'a UpstreamReply,
     }
-    bytes(&Answer {
+    bytes(&RpcAnswer {
         jsonrpc: VERSION,
         id,
         answer,
@@ -213,7 +213,7 @@ pub(super) fn reply(id: &Value, answer: &Reply) -> Vec<u8> {
 /// What we answer to a server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Reply {
+pub(super) enum UpstreamReply {
     /// What it wanted.
     Result(Value),
     /// Why not.
@@ -225,7 +225,7 @@ pub(super) enum Reply {
     },
 }
 
-impl Reply {
+impl UpstreamReply {
     /// The answer to what we do not offer.
     pub(super) fn no_such_method(method: &str) -> Self {
         Self::Error {
@@ -247,32 +247,32 @@ fn bytes(message: &impl Serialize) -> Vec<u8> {
 /// What is wrong with it.
 pub(super) fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     // Schemas are deep.
-    let limits = Limits::MESSAGE.with_depth(Limits::MAX_DEPTH);
+    let limits = JsonLimits::MESSAGE.with_depth(JsonLimits::MAX_DEPTH);
     json::value(bytes, &limits)
 }
 
 /// The answer to a call that is nothing but text, as most are: it is read in one go, and nothing is made of it that
 /// is taken apart again. Whatever is said besides is for [`parse`] to read.
-pub(super) fn texts(line: &[u8]) -> Option<Message> {
+pub(super) fn texts(line: &[u8]) -> Option<ServerMessage> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Line<'l> {
+    struct ToolResultLine<'l> {
         jsonrpc: &'l str,
         id: u64,
         #[serde(borrow)]
-        result: Object<Called<'l>>,
+        result: StrictObject<PlainToolResult<'l>>,
     }
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields, rename_all = "camelCase")]
-    struct Called<'l> {
+    struct PlainToolResult<'l> {
         #[serde(borrow)]
-        content: Vec<Object<Text<'l>>>,
+        content: Vec<StrictObject<UpstreamText<'l>>>,
         #[serde(default)]
         is_error: bool,
     }
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Text<'l> {
+    struct UpstreamText<'l> {
         r#type: &'l str,
         text: String,
     }
@@ -280,13 +280,14 @@ pub(super) fn texts(line: &[u8]) -> Option<Message> {
     if line.len() > LONGEST_TEXTS {
         return None;
     }
-    let Object(Line {
+    let StrictObject(ToolResultLine {
         jsonrpc,
         id,
-        result: Object(Called { content, is_error }),
+        result: StrictObject(PlainToolResult { content, is_error }),
     }) = serde_json::from_slice(line).ok()?;
-    let is_plain =
-        |Object(block): &Object<Text<'_>>| block.r#type == "text" && !block.text.is_empty();
+    let is_plain = |StrictObject(block): &StrictObject<UpstreamText<'_>>| {
+        block.r#type == "text" && !block.text.is_empty()
+    };
     if jsonrpc != VERSION
         || is_error
         || content.len() > Content::MAX_BLOCKS
@@ -294,10 +295,10 @@ pub(super) fn texts(line: &[u8]) -> Option<Message> {
     {
         return None;
     }
-    let texts = content.into_iter().map(|Object(block)| block.text);
-    Some(Message::Answer {
+    let texts = content.into_iter().map(|StrictObject(block)| block.text);
+    Some(ServerMessage::Answer {
         id: Some(id),
-        answer: Ok(Said::Texts(texts.collect())),
+        answer: Ok(UpstreamResult::Texts(texts.collect())),
     })
 }
 
@@ -325,7 +326,7 @@ pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) const UNSUPPORTED_VERSION: i64 = -32022;
 
 /// How long a message may be. It has to be kept before it can be read.
-pub(super) const LONGEST: usize = Limits::MESSAGE.bytes;
+pub(super) const LONGEST: usize = JsonLimits::MESSAGE.bytes;
 
 /// The longest answer that is looked at as nothing but text.
 const LONGEST_TEXTS: usize = 64 << 10;

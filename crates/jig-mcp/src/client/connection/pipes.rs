@@ -1,4 +1,4 @@
-//! [`Pipes`]: a server whose standard input and output we hold, one message on each line.
+//! [`ServerStdin`]: a server whose standard input and output we hold, one message on each line.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,18 +11,18 @@ use tokio::net::unix::pipe;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use super::message::{LONGEST, Message, parse, some_words, texts};
-use super::rate_limit::Pace;
+use super::message::{LONGEST, ServerMessage, parse, some_words, texts};
+use super::rate_limit::ReadThrottle;
 use super::stray_lines::Strays;
-use super::wire::{Sought, Wire};
+use super::wire::{MessageUse, UpstreamConnection};
 
 /// What the server reads.
 #[derive(Debug)]
-pub(super) struct Pipes {
+pub(super) struct ServerStdin {
     writer: Arc<Mutex<Option<pipe::Sender>>>,
 }
 
-impl Pipes {
+impl ServerStdin {
     /// What the server reads, and what it writes.
     pub(super) fn new(stdin: OwnedFd, stdout: OwnedFd) -> io::Result<(Self, pipe::Receiver)> {
         let writer = pipe::Sender::from_owned_fd(stdin)?;
@@ -104,8 +104,12 @@ fn written_at_once(writer: &Option<pipe::Sender>, line: &[u8]) -> io::Result<usi
 
 /// Reads what the server writes until there is an end to it, and closes the connection. What is no message is in
 /// `strays` by then.
-pub(super) async fn read(wire: Arc<Wire>, mut reader: pipe::Receiver, strays: Strays) {
-    let mut lines = Lines::new(strays);
+pub(super) async fn read(
+    wire: Arc<UpstreamConnection>,
+    mut reader: pipe::Receiver,
+    strays: Strays,
+) {
+    let mut lines = ServerLines::new(strays);
     let why = tokio::select! {
         why = lines.read(&wire, &mut reader) => why,
         () = wire.closed().cancelled() => String::new(),
@@ -119,9 +123,9 @@ pub(super) async fn read(wire: Arc<Wire>, mut reader: pipe::Receiver, strays: St
 }
 
 /// The lines of a server.
-struct Lines {
+struct ServerLines {
     buffer: Vec<u8>,
-    pace: Pace,
+    pace: ReadThrottle,
     /// Where lines that are no messages are kept until there was a message.
     kept: Strays,
     has_spoken: bool,
@@ -129,11 +133,11 @@ struct Lines {
     stray_bytes: usize,
 }
 
-impl Lines {
+impl ServerLines {
     fn new(kept: Strays) -> Self {
         Self {
             buffer: Vec::new(),
-            pace: Pace::new(Instant::now()),
+            pace: ReadThrottle::new(Instant::now()),
             kept,
             has_spoken: false,
             strays: 0,
@@ -142,7 +146,11 @@ impl Lines {
     }
 
     /// Returns why there is nothing more to read.
-    async fn read(&mut self, wire: &Arc<Wire>, reader: &mut pipe::Receiver) -> String {
+    async fn read(
+        &mut self,
+        wire: &Arc<UpstreamConnection>,
+        reader: &mut pipe::Receiver,
+    ) -> String {
         // How much of the buffer holds no end of a line.
         let mut searched = 0;
         loop {
@@ -158,8 +166,8 @@ impl Lines {
                 let end = searched + length;
                 let line = &buffer[start..end];
                 match self.line(wire, line) {
-                    Ok(Sought::Answer) => {}
-                    Ok(Sought::Noise) => {
+                    Ok(MessageUse::Answer) => {}
+                    Ok(MessageUse::Noise) => {
                         if let Some(wait) = self.pace.noise(Instant::now(), line.len()) {
                             tokio::time::sleep(wait).await;
                         }
@@ -186,27 +194,27 @@ impl Lines {
     /// # Errors
     ///
     /// Why nothing that comes after it can be trusted.
-    fn line(&mut self, wire: &Arc<Wire>, line: &[u8]) -> Result<Sought, String> {
+    fn line(&mut self, wire: &Arc<UpstreamConnection>, line: &[u8]) -> Result<MessageUse, String> {
         let line = line.trim_ascii();
         if line.len() > LONGEST {
             return Err(format!("it sent a line of more than {} MiB", LONGEST >> 20));
         }
         if line.is_empty() {
-            return Ok(Sought::Noise);
+            return Ok(MessageUse::Noise);
         }
         if let Some(answer) = texts(line) {
             return Ok(wire.incoming(answer, None));
         }
         let messages = match parse(line) {
-            Ok(Value::Array(values)) => values.into_iter().map(Message::of).collect(),
-            Ok(value) => vec![Message::of(value)],
+            Ok(Value::Array(values)) => values.into_iter().map(ServerMessage::of).collect(),
+            Ok(value) => vec![ServerMessage::of(value)],
             // A message that cannot be read may have been the answer to any request.
             Err(error) if is_meant_as_message(line) => {
                 return Err(format!("it sent a message that cannot be read: {error}"));
             }
             Err(_) => vec![None],
         };
-        let mut sought = Sought::Noise;
+        let mut sought = MessageUse::Noise;
         for message in messages {
             match message {
                 Some(message) => {
@@ -214,8 +222,8 @@ impl Lines {
                         self.has_spoken = true;
                         self.kept.forget();
                     }
-                    if wire.incoming(message, None) == Sought::Answer {
-                        sought = Sought::Answer;
+                    if wire.incoming(message, None) == MessageUse::Answer {
+                        sought = MessageUse::Answer;
                     }
                 }
                 None => self.stray(line)?,

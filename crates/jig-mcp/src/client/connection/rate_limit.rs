@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 /// Slows a reader down when a server sends more than anybody needs: what is not read fills the pipe, and the
 /// server waits.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct ReadThrottle {
     since: Instant,
     messages: usize,
     bytes: usize,
 }
 
-impl Pace {
+impl ReadThrottle {
     /// Nothing was sent yet.
     pub(super) fn new(now: Instant) -> Self {
         Self {
@@ -39,9 +39,9 @@ impl Pace {
 
 /// Lets something through every now and then.
 #[derive(Debug, Default)]
-pub(super) struct Seldom(Mutex<Option<Instant>>);
+pub(super) struct RateGate(Mutex<Option<Instant>>);
 
-impl Seldom {
+impl RateGate {
     /// Whether `every` has passed since this was last true.
     pub(super) fn is_time(&self, now: Instant, every: Duration) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);

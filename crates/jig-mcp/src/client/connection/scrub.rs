@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// Whether arguments are still called what the server calls them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub(super) enum Names {
+pub(super) enum ArgumentNames {
     /// All of them.
     Same,
     /// Not all: the server would not know what they are.
@@ -19,15 +19,15 @@ pub(super) enum Names {
 ///
 /// Words that every description has stay as well, should a secret be one of them: whoever reads them learns
 /// nothing, and without them it would be no description any more. Names lose only what can be a key.
-pub(super) fn clean(value: &mut Value, secrets: &Scrubber) -> Names {
+pub(super) fn clean(value: &mut Value, secrets: &Scrubber) -> ArgumentNames {
     match value {
         Value::String(text) => {
             clean_text(text, secrets);
-            Names::Same
+            ArgumentNames::Same
         }
         Value::Array(items) => all(items.iter_mut().map(|item| clean(item, secrets))),
-        Value::Object(members) => clean_members(members, secrets, Of::Other),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Names::Same,
+        Value::Object(members) => clean_members(members, secrets, MemberKind::Other),
+        Value::Null | Value::Bool(_) | Value::Number(_) => ArgumentNames::Same,
     }
 }
 
@@ -101,27 +101,31 @@ const PROSE: [&str; 4] = ["$comment", "description", "enumNames", "title"];
 
 /// What the members of an object are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
+enum MemberKind {
     Properties,
     Other,
 }
 
-fn clean_members(members: &mut Map<String, Value>, secrets: &Scrubber, of: Of) -> Names {
-    let mut names = Names::Same;
+fn clean_members(
+    members: &mut Map<String, Value>,
+    secrets: &Scrubber,
+    of: MemberKind,
+) -> ArgumentNames {
+    let mut names = ArgumentNames::Same;
     for (name, mut value) in std::mem::take(members) {
         let inner = match (&mut value, name.as_str()) {
             // Here these are names of arguments, and no words of JSON Schema.
-            (value, _) if of == Of::Properties => clean(value, secrets),
+            (value, _) if of == MemberKind::Properties => clean(value, secrets),
             (Value::Object(members), "properties") => {
-                clean_members(members, secrets, Of::Properties)
+                clean_members(members, secrets, MemberKind::Properties)
             }
             (value, "required" | "dependentRequired") => clean_names(value, secrets),
             (value, _) => clean(value, secrets),
         };
         let shown = clean_name(name.clone(), secrets);
-        let is_same = of == Of::Other || shown == name;
-        if inner == Names::Changed || !is_same {
-            names = Names::Changed;
+        let is_same = of == MemberKind::Other || shown == name;
+        if inner == ArgumentNames::Changed || !is_same {
+            names = ArgumentNames::Changed;
         }
         // Of two that are the same without their secrets the first counts.
         members.entry(shown).or_insert(value);
@@ -130,7 +134,7 @@ fn clean_members(members: &mut Map<String, Value>, secrets: &Scrubber, of: Of) -
 }
 
 /// The same for a value whose texts are all names of arguments.
-fn clean_names(value: &mut Value, secrets: &Scrubber) -> Names {
+fn clean_names(value: &mut Value, secrets: &Scrubber) -> ArgumentNames {
     match value {
         Value::String(name) => *name = clean_name(std::mem::take(name), secrets),
         Value::Array(items) => return all(items.iter_mut().map(|item| clean_names(item, secrets))),
@@ -142,14 +146,14 @@ fn clean_names(value: &mut Value, secrets: &Scrubber) -> Names {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-    Names::Same
+    ArgumentNames::Same
 }
 
-fn all(names: impl Iterator<Item = Names>) -> Names {
+fn all(names: impl Iterator<Item = ArgumentNames>) -> ArgumentNames {
     // All of them are cleaned, whatever the first comes to.
-    names.fold(Names::Same, |before, names| match before {
-        Names::Same => names,
-        Names::Changed => before,
+    names.fold(ArgumentNames::Same, |before, names| match before {
+        ArgumentNames::Same => names,
+        ArgumentNames::Changed => before,
     })
 }
 

@@ -12,16 +12,16 @@ use crate::text_prefix::cut;
 ///
 /// Lines are kept whole, because half a secret would not be found in them. [`told`](Self::told) cuts them.
 #[derive(Clone, Default)]
-pub(crate) struct Strays(Arc<Inner>);
+pub(crate) struct Strays(Arc<StraysState>);
 
 #[derive(Default)]
-struct Inner {
-    kept: Mutex<Kept>,
+struct StraysState {
+    kept: Mutex<StrayLines>,
     over: CancellationToken,
 }
 
 #[derive(Default)]
-struct Kept {
+struct StrayLines {
     lines: Vec<Vec<u8>>,
     /// Whether there were more.
     more: bool,
@@ -39,7 +39,7 @@ impl Strays {
 
     /// Forgets them all.
     pub(super) fn forget(&self) {
-        *self.kept() = Kept::default();
+        *self.kept() = StrayLines::default();
     }
 
     /// Says that nothing more comes.
@@ -67,7 +67,7 @@ impl Strays {
         (!all.is_empty()).then(|| all.join(", "))
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, StrayLines> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,15 +12,15 @@ use serde_json::{Map, Value};
 use super::UpstreamError;
 use super::call::answers;
 use super::message::words;
-use super::wire::{InFlight, Wire};
+use super::wire::{UpstreamConnection, UpstreamInFlight};
 
 /// Sees a task of the newer era to its end. `made` is what the server said when it made the task.
 pub(super) async fn newer(
-    wire: &Arc<Wire>,
+    wire: &Arc<UpstreamConnection>,
     made: &Value,
-    call: &InFlight,
+    call: &UpstreamInFlight,
 ) -> Result<Value, UpstreamError> {
-    let mut task = Task::new(wire, made)?;
+    let mut task = ServerTask::new(wire, made)?;
     let mut answered = Vec::new();
     let mut wait = pause(made);
     loop {
@@ -70,15 +70,15 @@ pub(super) async fn newer(
 
 /// The same in the older era.
 pub(super) async fn older(
-    wire: &Arc<Wire>,
+    wire: &Arc<UpstreamConnection>,
     made: Value,
-    call: &InFlight,
+    call: &UpstreamInFlight,
 ) -> Result<Value, UpstreamError> {
     let Some(made) = made.get("task") else {
         // It has answered at once.
         return Ok(made);
     };
-    let mut task = Task::new(wire, made)?;
+    let mut task = ServerTask::new(wire, made)?;
     let mut wait = pause(made);
     let mut state = made.clone();
     // A task that wants something only says what to whoever waits for its result.
@@ -107,15 +107,15 @@ pub(super) async fn older(
 }
 
 /// A task of a server. Dropped before it is over, it is cancelled.
-struct Task<'a> {
-    wire: &'a Arc<Wire>,
+struct ServerTask<'a> {
+    wire: &'a Arc<UpstreamConnection>,
     limit: Duration,
     id: String,
     is_over: bool,
 }
 
-impl<'a> Task<'a> {
-    fn new(wire: &'a Arc<Wire>, made: &Value) -> Result<Self, UpstreamError> {
+impl<'a> ServerTask<'a> {
+    fn new(wire: &'a Arc<UpstreamConnection>, made: &Value) -> Result<Self, UpstreamError> {
         let id = made.get("taskId").and_then(Value::as_str);
         let id = id.filter(|id| id.len() <= LONGEST_ID);
         Ok(Self {
@@ -145,7 +145,7 @@ impl<'a> Task<'a> {
     }
 }
 
-impl Drop for Task<'_> {
+impl Drop for ServerTask<'_> {
     fn drop(&mut self) {
         if !self.is_over
             && !self.wire.closed().is_cancelled()

@@ -17,7 +17,9 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
 
-use super::{CallEvent, Said, Strays, Upstream, UpstreamCall, UpstreamError, UpstreamLimits};
+use super::{
+    CallEvent, Strays, Upstream, UpstreamCall, UpstreamError, UpstreamLimits, UpstreamResult,
+};
 use crate::client::check::Era;
 
 /// A server, played by a test.
@@ -162,7 +164,9 @@ fn calling(upstream: &Arc<Upstream>, name: &str, caller: u64) -> Calling {
     };
     let upstream = Arc::clone(upstream);
     Calling {
-        result: tokio::spawn(async move { upstream.call(call).await.map(Said::into_value) }),
+        result: tokio::spawn(
+            async move { upstream.call(call).await.map(UpstreamResult::into_value) },
+        ),
         events,
     }
 }

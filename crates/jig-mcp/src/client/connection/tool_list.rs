@@ -8,30 +8,30 @@ use jig_broker::Scrubber;
 use jig_config::Definition;
 use serde_json::{Map, Value};
 
-use super::handshake::Agreed;
+use super::handshake::UpstreamAgreement;
 use super::http::headers;
 use super::message::{weight, words};
-use super::scrub::{Names, clean};
-use super::wire::Wire;
-use super::{Listed, UpstreamError};
+use super::scrub::{ArgumentNames, clean};
+use super::wire::UpstreamConnection;
+use super::{ListedTools, UpstreamError};
 use crate::client::check::Era;
 use crate::text_prefix::cut;
 
 /// What has to be known of a tool to call it.
 #[derive(Default)]
-pub(super) struct Known {
-    tools: Mutex<Tools>,
+pub(super) struct KnownTools {
+    tools: Mutex<HeededTools>,
 }
 
 #[derive(Default)]
-struct Tools {
+struct HeededTools {
     /// By the names that the server has for them.
     heeded: HashMap<String, Arc<Definition>>,
     /// The names that the server has for tools, by those that are listed, where a secret makes them differ.
     names: HashMap<String, String>,
 }
 
-impl Known {
+impl KnownTools {
     /// What the server said about a tool, if there is something to be heeded.
     pub(super) fn of(&self, tool: &str) -> Option<Arc<Definition>> {
         self.tools().heeded.get(tool).cloned()
@@ -49,16 +49,16 @@ impl Known {
         let told_as = |listed: &String| names.get(listed).unwrap_or(listed).clone();
         let heeded = heeded.map(|definition| (told_as(&definition.name), Arc::clone(definition)));
         let heeded = heeded.collect();
-        *self.tools() = Tools { heeded, names };
+        *self.tools() = HeededTools { heeded, names };
     }
 
-    fn tools(&self) -> MutexGuard<'_, Tools> {
+    fn tools(&self) -> MutexGuard<'_, HeededTools> {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// How much there is of it: names may hold secrets.
-impl fmt::Debug for Known {
+impl fmt::Debug for KnownTools {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heeded = self.tools().heeded.len();
         f.debug_struct("Known").field("heeded", &heeded).finish()
@@ -74,14 +74,14 @@ pub(super) fn requires_task(definition: &Definition) -> bool {
 
 /// Asks for the list. Whatever is kept or told of it is without `secrets`.
 pub(super) async fn definitions(
-    wire: &Arc<Wire>,
-    agreed: &Agreed,
+    wire: &Arc<UpstreamConnection>,
+    agreed: &UpstreamAgreement,
     secrets: Option<&Scrubber>,
-) -> Result<Listed, UpstreamError> {
-    let mut list = List {
+) -> Result<ListedTools, UpstreamError> {
+    let mut list = ToolListPages {
         heeds_headers: agreed.era == Era::Stateless && wire.http().is_some(),
         secrets,
-        ..List::default()
+        ..ToolListPages::default()
     };
     let mut cursor = None;
     let pages = async {
@@ -115,8 +115,8 @@ pub(super) async fn definitions(
 }
 
 #[derive(Default)]
-struct List<'s> {
-    listed: Listed,
+struct ToolListPages<'s> {
+    listed: ListedTools,
     heeds_headers: bool,
     secrets: Option<&'s Scrubber>,
     /// What the server calls tools whose names have secrets in them, by what they are listed as.
@@ -128,7 +128,7 @@ struct List<'s> {
     unsaid: usize,
 }
 
-impl List<'_> {
+impl ToolListPages<'_> {
     /// Takes a page in. Returns where the next one is.
     fn page(&mut self, page: Value) -> Result<Option<Value>, UpstreamError> {
         let Value::Object(mut page) = page else {
@@ -177,7 +177,7 @@ impl List<'_> {
         let names = self.cleaned(&mut tool);
         let name = tool.get("name").and_then(Value::as_str).unwrap_or("");
         let name = words(cut(name, LONGEST_NAME));
-        if names == Names::Changed {
+        if names == ArgumentNames::Changed {
             self.note_tool(format!(
                 "`{name}` is left out: a secret is the name of an argument"
             ));
@@ -224,9 +224,9 @@ impl List<'_> {
     }
 
     /// Takes secrets out of a tool. Returns whether its arguments are still called what they were.
-    fn cleaned(&self, tool: &mut Value) -> Names {
+    fn cleaned(&self, tool: &mut Value) -> ArgumentNames {
         let Some(secrets) = self.secrets else {
-            return Names::Same;
+            return ArgumentNames::Same;
         };
         let mut input = tool.get_mut("inputSchema").map(Value::take);
         // No other names are given back to the server.
@@ -235,7 +235,7 @@ impl List<'_> {
         if let (Some(place), Some(input)) = (tool.get_mut("inputSchema"), input) {
             *place = input;
         }
-        names.unwrap_or(Names::Same)
+        names.unwrap_or(ArgumentNames::Same)
     }
 
     fn note(&mut self, note: String) {
@@ -243,7 +243,7 @@ impl List<'_> {
     }
 
     /// The list, with a note about what has none of its own.
-    fn end(mut self) -> Listed {
+    fn end(mut self) -> ListedTools {
         if self.unsaid > 0 {
             let note = format!("{} more tools are left out", self.unsaid);
             self.listed.notes.push(note);

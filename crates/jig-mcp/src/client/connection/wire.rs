@@ -1,4 +1,4 @@
-//! [`Wire`]: requests and answers over one connection, whatever it runs over.
+//! [`UpstreamConnection`]: requests and answers over one connection, whatever it runs over.
 
 mod in_flight;
 
@@ -14,30 +14,32 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-pub(super) use self::in_flight::{Entered, InFlight};
-use super::forms::Form;
-use super::http::Http;
-use super::message::{self, Answer, Message, Refusal, Reply, Said, words};
-use super::pipes::{self, Pipes};
+pub(super) use self::in_flight::{EnteredCall, UpstreamInFlight};
+use super::forms::UpstreamForm;
+use super::http::HttpUpstream;
+use super::message::{
+    self, ServerErrorReply, ServerMessage, UpstreamAnswer, UpstreamReply, UpstreamResult, words,
+};
+use super::pipes::{self, ServerStdin};
 use super::stray_lines::Strays;
-use super::tool_list::Known;
-use super::{Answered, CallEvent, UpstreamError};
+use super::tool_list::KnownTools;
+use super::{CallEvent, ElicitationAnswer, UpstreamError};
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Wire {
-    link: Link,
+pub(super) struct UpstreamConnection {
+    link: UpstreamLink,
     /// The numbers of requests and the tokens of calls.
     next: AtomicU64,
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Said, Refusal>>>>,
-    calls: Mutex<BTreeMap<u64, Arc<InFlight>>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<UpstreamResult, ServerErrorReply>>>>,
+    calls: Mutex<BTreeMap<u64, Arc<UpstreamInFlight>>>,
     /// The questions that a server can take back, by their numbers as JSON.
     asked: Mutex<HashMap<String, CancellationToken>>,
     /// Bounds the answers that a server has asked for and does not read.
     replies: Arc<Semaphore>,
     /// What every request says about us, in the newer era.
     meta: OnceLock<Map<String, Value>>,
-    known: Known,
+    known: KnownTools,
     /// How long a request that is no call may take.
     limit: Duration,
     changed: watch::Sender<u64>,
@@ -47,21 +49,21 @@ pub(super) struct Wire {
 }
 
 #[derive(Debug)]
-enum Link {
-    Pipes(Pipes),
-    Http(Box<Http>),
+enum UpstreamLink {
+    Pipes(ServerStdin),
+    Http(Box<HttpUpstream>),
 }
 
 /// Whether somebody waited for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sought {
+pub(super) enum MessageUse {
     /// It is the answer to a request.
     Answer,
     /// Nobody did.
     Noise,
 }
 
-impl Wire {
+impl UpstreamConnection {
     /// A connection over two pipes. They are read from now on, and what is no message goes to `strays`.
     pub(super) fn over_pipes(
         stdin: OwnedFd,
@@ -70,8 +72,8 @@ impl Wire {
         strays: Strays,
     ) -> Result<Arc<Self>, UpstreamError> {
         let failed = |error: std::io::Error| UpstreamError::unreachable(error.to_string());
-        let (pipes, reader) = Pipes::new(stdin, stdout).map_err(failed)?;
-        let wire = Self::new(Link::Pipes(pipes), limit);
+        let (pipes, reader) = ServerStdin::new(stdin, stdout).map_err(failed)?;
+        let wire = Self::new(UpstreamLink::Pipes(pipes), limit);
         tokio::spawn(pipes::read(Arc::clone(&wire), reader, strays));
         Ok(wire)
     }
@@ -82,11 +84,11 @@ impl Wire {
         headers: &[(String, String)],
         limit: Duration,
     ) -> Result<Arc<Self>, UpstreamError> {
-        let http = Http::new(url, headers)?;
-        Ok(Self::new(Link::Http(Box::new(http)), limit))
+        let http = HttpUpstream::new(url, headers)?;
+        Ok(Self::new(UpstreamLink::Http(Box::new(http)), limit))
     }
 
-    fn new(link: Link, limit: Duration) -> Arc<Self> {
+    fn new(link: UpstreamLink, limit: Duration) -> Arc<Self> {
         Arc::new(Self {
             link,
             next: AtomicU64::new(1),
@@ -95,7 +97,7 @@ impl Wire {
             asked: Mutex::default(),
             replies: Arc::new(Semaphore::new(REPLIES)),
             meta: OnceLock::new(),
-            known: Known::default(),
+            known: KnownTools::default(),
             limit,
             changed: watch::Sender::new(0),
             is_change_due: AtomicBool::new(false),
@@ -105,23 +107,23 @@ impl Wire {
     }
 
     /// The connection as one over HTTP, if it is.
-    pub(super) fn http(&self) -> Option<&Http> {
+    pub(super) fn http(&self) -> Option<&HttpUpstream> {
         match &self.link {
-            Link::Http(http) => Some(http),
-            Link::Pipes(_) => None,
+            UpstreamLink::Http(http) => Some(http),
+            UpstreamLink::Pipes(_) => None,
         }
     }
 
     /// The connection as one over pipes, if it is.
-    pub(super) fn pipes(&self) -> Option<&Pipes> {
+    pub(super) fn pipes(&self) -> Option<&ServerStdin> {
         match &self.link {
-            Link::Pipes(pipes) => Some(pipes),
-            Link::Http(_) => None,
+            UpstreamLink::Pipes(pipes) => Some(pipes),
+            UpstreamLink::Http(_) => None,
         }
     }
 
     /// What is known of the server's tools.
-    pub(super) fn known(&self) -> &Known {
+    pub(super) fn known(&self) -> &KnownTools {
         &self.known
     }
 
@@ -184,7 +186,7 @@ impl Wire {
         method: &'static str,
         mut params: Map<String, Value>,
         numbered: impl FnOnce(u64),
-    ) -> Result<Answer, UpstreamError> {
+    ) -> Result<UpstreamAnswer, UpstreamError> {
         if let Some(own) = self.meta.get() {
             let meta = params.entry("_meta").or_insert_with(|| json!({}));
             if let Value::Object(meta) = meta {
@@ -195,13 +197,13 @@ impl Wire {
             }
         }
         let http = match &self.link {
-            Link::Pipes(pipes) => {
+            UpstreamLink::Pipes(pipes) => {
                 let answer = self.ask(pipes, method, &params, numbered).await?;
-                return Ok(answer.map(Said::into_value));
+                return Ok(answer.map(UpstreamResult::into_value));
             }
-            Link::Http(http) => http,
+            UpstreamLink::Http(http) => http,
         };
-        let mut waiter = Waiter::new(self, method);
+        let mut waiter = AnswerWaiter::new(self, method);
         numbered(waiter.id);
         waiter.is_sent = true;
         let request = Box::pin(http.request(self, waiter.id, method, &params));
@@ -216,18 +218,18 @@ impl Wire {
         };
         waiter.is_sent = false;
         let answer = answer.map_err(|_| self.lost(ENDED))?;
-        Ok(answer.map(Said::into_value))
+        Ok(answer.map(UpstreamResult::into_value))
     }
 
     /// The same over pipes: what is said is written as it is.
     pub(super) async fn ask(
         self: &Arc<Self>,
-        pipes: &Pipes,
+        pipes: &ServerStdin,
         method: &'static str,
         params: &impl Serialize,
         numbered: impl FnOnce(u64),
-    ) -> Result<Result<Said, Refusal>, UpstreamError> {
-        let mut waiter = Waiter::new(self, method);
+    ) -> Result<Result<UpstreamResult, ServerErrorReply>, UpstreamError> {
+        let mut waiter = AnswerWaiter::new(self, method);
         numbered(waiter.id);
         let line = message::request(waiter.id, method, params);
         // Before it is: what is given up meanwhile may go out all the same.
@@ -251,11 +253,11 @@ impl Wire {
 
     async fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<(), UpstreamError> {
         match &self.link {
-            Link::Pipes(pipes) => {
+            UpstreamLink::Pipes(pipes) => {
                 let sent = pipes.send(bytes, &self.closed).await;
                 sent.map_err(|error| self.lost(&error.to_string()))
             }
-            Link::Http(http) => http.send(bytes).await.map_err(|error| http.named(error)),
+            UpstreamLink::Http(http) => http.send(bytes).await.map_err(|error| http.named(error)),
         }
     }
 
@@ -264,11 +266,11 @@ impl Wire {
         self: &Arc<Self>,
         caller: u64,
         events: UnboundedSender<CallEvent>,
-    ) -> Entered {
+    ) -> EnteredCall {
         let token = self.number();
-        let call = Arc::new(InFlight::new(caller, events));
+        let call = Arc::new(UpstreamInFlight::new(caller, events));
         locked(&self.calls).insert(token, Arc::clone(&call));
-        Entered::new(Arc::clone(self), token, call)
+        EnteredCall::new(Arc::clone(self), token, call)
     }
 
     fn left(&self, token: u64) {
@@ -280,25 +282,29 @@ impl Wire {
     }
 
     /// Takes a message of the server in. `origin` is the request on whose stream it came, if it has its own.
-    pub(super) fn incoming(self: &Arc<Self>, message: Message, origin: Option<u64>) -> Sought {
+    pub(super) fn incoming(
+        self: &Arc<Self>,
+        message: ServerMessage,
+        origin: Option<u64>,
+    ) -> MessageUse {
         match message {
-            Message::Answer { id, answer } => return self.answered(id, answer, origin),
-            Message::Notification { method, params } => self.notified(&method, &params),
-            Message::Request { id, method, params } => match method.as_str() {
-                "ping" => self.reply(&id, &Reply::Result(json!({}))),
+            ServerMessage::Answer { id, answer } => return self.answered(id, answer, origin),
+            ServerMessage::Notification { method, params } => self.notified(&method, &params),
+            ServerMessage::Request { id, method, params } => match method.as_str() {
+                "ping" => self.reply(&id, &UpstreamReply::Result(json!({}))),
                 "elicitation/create" => self.asked(id, &params, origin),
-                method => self.reply(&id, &Reply::no_such_method(method)),
+                method => self.reply(&id, &UpstreamReply::no_such_method(method)),
             },
         }
-        Sought::Noise
+        MessageUse::Noise
     }
 
     fn answered(
         &self,
         id: Option<u64>,
-        answer: Result<Said, Refusal>,
+        answer: Result<UpstreamResult, ServerErrorReply>,
         origin: Option<u64>,
-    ) -> Sought {
+    ) -> MessageUse {
         let mut waiting = locked(&self.waiting);
         let known = id.filter(|id| waiting.contains_key(id));
         // An error without a number belongs to the request of its stream, or to the only one.
@@ -314,10 +320,10 @@ impl Wire {
             Some(waiter) => {
                 // Whoever asked may have given up at this moment.
                 let _ = waiter.send(answer);
-                Sought::Answer
+                MessageUse::Answer
             }
             // Late, or to nothing that was ever asked.
-            None => Sought::Noise,
+            None => MessageUse::Noise,
         }
     }
 
@@ -364,7 +370,7 @@ impl Wire {
 
     /// Puts a question of the older era to whom it must belong.
     fn asked(self: &Arc<Self>, id: Value, params: &Value, origin: Option<u64>) {
-        let form = match Form::of(params) {
+        let form = match UpstreamForm::of(params) {
             Ok(form) => form,
             Err(refused) => {
                 if let Some(told) = refused.told
@@ -378,7 +384,10 @@ impl Wire {
         let call = self.call_that_asks(origin);
         let Some((call, place)) = call.and_then(|call| Some((Arc::clone(&call), call.queue()?)))
         else {
-            return self.reply(&id, &Reply::Result(form.result(Answered::Declined)));
+            return self.reply(
+                &id,
+                &UpstreamReply::Result(form.result(ElicitationAnswer::Declined)),
+            );
         };
         let wire = Arc::clone(self);
         let taken_back = self.closed.child_token();
@@ -392,14 +401,14 @@ impl Wire {
             locked(&wire.asked).remove(&id.to_string());
             // A question that was taken back gets no answer.
             if let Some(answered) = answered {
-                wire.reply(&id, &Reply::Result(form.result(answered)));
+                wire.reply(&id, &UpstreamReply::Result(form.result(answered)));
             }
         });
     }
 
     /// The call on whose behalf the server asks: that of the stream, or the only one, or the first of the only
     /// caller. Nobody answers a question that may be about what somebody else does.
-    fn call_that_asks(&self, origin: Option<u64>) -> Option<Arc<InFlight>> {
+    fn call_that_asks(&self, origin: Option<u64>) -> Option<Arc<UpstreamInFlight>> {
         let calls = locked(&self.calls);
         if let Some(origin) = origin
             && let Some(call) = calls.values().find(|call| call.is_of_request(origin))
@@ -411,7 +420,7 @@ impl Wire {
         is_sole.then(|| Arc::clone(first))
     }
 
-    fn reply(self: &Arc<Self>, id: &Value, reply: &Reply) {
+    fn reply(self: &Arc<Self>, id: &Value, reply: &UpstreamReply) {
         let Ok(permit) = Arc::clone(&self.replies).try_acquire_owned() else {
             return self.close("it asks faster than it reads the answers");
         };
@@ -449,8 +458,8 @@ impl Wire {
     /// Ends it in order.
     pub(super) async fn end(&self) {
         match &self.link {
-            Link::Pipes(pipes) => pipes.shut(&self.closed).await,
-            Link::Http(http) => http.end().await,
+            UpstreamLink::Pipes(pipes) => pipes.shut(&self.closed).await,
+            UpstreamLink::Http(http) => http.end().await,
         }
         self.close("it was told to end");
     }
@@ -462,16 +471,16 @@ impl Wire {
 }
 
 /// Waits for an answer. Dropped before it is there, it tells the server that nobody waits any more.
-struct Waiter<'a> {
-    wire: &'a Arc<Wire>,
+struct AnswerWaiter<'a> {
+    wire: &'a Arc<UpstreamConnection>,
     id: u64,
     method: &'static str,
-    answer: oneshot::Receiver<Result<Said, Refusal>>,
+    answer: oneshot::Receiver<Result<UpstreamResult, ServerErrorReply>>,
     is_sent: bool,
 }
 
-impl<'a> Waiter<'a> {
-    fn new(wire: &'a Arc<Wire>, method: &'static str) -> Self {
+impl<'a> AnswerWaiter<'a> {
+    fn new(wire: &'a Arc<UpstreamConnection>, method: &'static str) -> Self {
         let (sender, answer) = oneshot::channel();
         let id = wire.number();
         locked(&wire.waiting).insert(id, sender);
@@ -489,7 +498,7 @@ impl<'a> Waiter<'a> {
     }
 }
 
-impl Drop for Waiter<'_> {
+impl Drop for AnswerWaiter<'_> {
     fn drop(&mut self) {
         let was_waiting = locked(&self.wire.waiting).remove(&self.id).is_some();
         // Over HTTP, the newer era sees that the stream is closed; how a connection begins is never given up.

@@ -1,4 +1,4 @@
-//! [`Place`]: the runtime on which servers are looked after.
+//! [`LazyRuntime`]: the runtime on which servers are looked after.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,17 +6,17 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 /// A runtime that was given, or one of our own, made when it is first needed: most commands need none.
 #[derive(Default)]
-pub(super) struct Place(Mutex<Option<At>>);
+pub(super) struct LazyRuntime(Mutex<Option<PlaceRuntime>>);
 
-enum At {
+enum PlaceRuntime {
     Given(Handle),
     Own(Runtime),
 }
 
-impl Place {
+impl LazyRuntime {
     /// Uses this runtime, if there is none yet.
     pub(super) fn give(&self, runtime: Handle) {
-        self.at().get_or_insert(At::Given(runtime));
+        self.at().get_or_insert(PlaceRuntime::Given(runtime));
     }
 
     /// The runtime.
@@ -33,21 +33,21 @@ impl Place {
             .build()
             .map_err(|error| format!("cannot look after MCP servers: {error}"))?;
         let handle = own.handle().clone();
-        *at = Some(At::Own(own));
+        *at = Some(PlaceRuntime::Own(own));
         Ok(handle)
     }
 
     /// The runtime, if there is one by now.
     pub(super) fn there_is(&self) -> Option<Handle> {
-        self.at().as_ref().map(At::handle)
+        self.at().as_ref().map(PlaceRuntime::handle)
     }
 
-    fn at(&self) -> MutexGuard<'_, Option<At>> {
+    fn at(&self) -> MutexGuard<'_, Option<PlaceRuntime>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl At {
+impl PlaceRuntime {
     fn handle(&self) -> Handle {
         match self {
             Self::Given(handle) => handle.clone(),
@@ -56,9 +56,9 @@ impl At {
     }
 }
 
-impl Drop for Place {
+impl Drop for LazyRuntime {
     fn drop(&mut self) {
-        if let Some(At::Own(runtime)) = self.at().take() {
+        if let Some(PlaceRuntime::Own(runtime)) = self.at().take() {
             // Waiting for its tasks would block whoever drops the last reference, perhaps one of those tasks.
             runtime.shutdown_background();
         }

@@ -18,40 +18,40 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jig_config::{Definition, Definitions, Layer, Reach, Server};
-use jig_engine::Held;
+use jig_config::{Definition, DefinitionMode, Layer, Server, ServerReach};
+use jig_engine::HeldOffer;
 use jig_proto::visible_words;
 use tokio::sync::watch;
 
-use self::file::{Entry, Hashed, Kept};
+use self::file::{HashedDefinition, LedgerEntry, LedgerRecord};
 use super::memory::Memory;
 
 /// What was accepted of servers, and what they say now.
 pub(crate) struct Ledger {
     memory: Arc<dyn Memory>,
     /// By the name of the server.
-    known: Mutex<HashMap<String, Known>>,
+    known: Mutex<HashMap<String, KnownServer>>,
     news: watch::Sender<u64>,
 }
 
 /// What this process knows of a server.
-struct Known {
+struct KnownServer {
     fingerprint: String,
     /// What the file looked like when it was read.
     mark: u64,
-    entry: Entry,
+    entry: LedgerEntry,
     /// What the server told this process. Another process may have been told something else.
-    live: Option<Vec<Hashed>>,
+    live: Option<Vec<HashedDefinition>>,
 }
 
 /// What is known of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Told {
+pub struct LedgerServer {
     /// Whether it may be started: its entry was accepted, or needs no acceptance.
     pub accepted: bool,
     /// Its tools: those that it has, in its order, then those that it once had.
-    pub tools: Vec<ToldTool>,
+    pub tools: Vec<LedgerTool>,
     /// When it was last asked for its tools, give or take an hour; `None` if it never was.
     pub listed_at: Option<SystemTime>,
 }
@@ -59,23 +59,23 @@ pub struct Told {
 /// What is known of a tool.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct ToldTool {
+pub struct LedgerTool {
     /// The definition that is listed: the one that was accepted, or that of a new tool.
     pub definition: Arc<Definition>,
     /// Whether it is what was accepted.
-    pub standing: Standing,
+    pub standing: DefinitionState,
 }
 
 /// Whether the definition of a tool is what was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum DefinitionState {
     /// It is.
     Accepted,
     /// It has changed, and is held.
-    Changed(Held),
+    Changed(HeldOffer),
     /// The tool is new, and is held.
-    New(Held),
+    New(HeldOffer),
     /// The server has the tool no more.
     Gone,
 }
@@ -100,15 +100,15 @@ impl Ledger {
         if !needs_acceptance(server) {
             return true;
         }
-        let is_accepted = |known: &Known| known.entry.accepted.is_some();
+        let is_accepted = |known: &KnownServer| known.entry.accepted.is_some();
         // It may have been accepted elsewhere.
         self.with(server, |known| is_accepted(known))
             || self.looked_again(server, |known| is_accepted(known))
     }
 
     /// What a person has to accept before the server may be started.
-    pub(crate) fn held_server(&self, server: &Server) -> Option<Held> {
-        (!self.may_start(server)).then(|| Held::Server {
+    pub(crate) fn held_server(&self, server: &Server) -> Option<HeldOffer> {
+        (!self.may_start(server)).then(|| HeldOffer::Server {
             name: server.name.clone(),
             fingerprint: server.fingerprint(),
             described: server
@@ -132,13 +132,13 @@ impl Ledger {
     pub(crate) fn learn(&self, server: &Server, listed: &[Arc<Definition>]) -> Option<String> {
         // Of two with one name the first counts.
         let mut names = HashSet::new();
-        let listed: Vec<Hashed> = listed
+        let listed: Vec<HashedDefinition> = listed
             .iter()
             .filter(|tool| names.insert(&tool.name))
             .take(file::MOST_LISTED)
-            .map(Hashed::new)
+            .map(HashedDefinition::new)
             .collect();
-        let follow = server.definitions == Definitions::Follow;
+        let follow = server.definitions == DefinitionMode::Follow;
         let at = now();
         let is_news = self.with(server, |known| {
             known.live.as_ref().is_none_or(|live| *live != listed)
@@ -153,7 +153,7 @@ impl Ledger {
 
     /// What a person has to accept before this tool may be called: the entry, or the definition. It is cheap if
     /// there is nothing.
-    pub(crate) fn held(&self, server: &Server, tool: &str) -> Option<Held> {
+    pub(crate) fn held(&self, server: &Server, tool: &str) -> Option<HeldOffer> {
         if let Some(held) = self.held_server(server) {
             return Some(held);
         }
@@ -163,11 +163,11 @@ impl Ledger {
     }
 
     /// All that a person has to accept of a server, as far as it is known.
-    pub(crate) fn all_held(&self, server: &Server) -> Vec<Held> {
+    pub(crate) fn all_held(&self, server: &Server) -> Vec<HeldOffer> {
         if let Some(held) = self.held_server(server) {
             return vec![held];
         }
-        let held = |known: &Known| -> Vec<Held> {
+        let held = |known: &KnownServer| -> Vec<HeldOffer> {
             let listed = known.listed().into_iter();
             listed
                 .filter_map(|now| known.held(server, &now.definition.name))
@@ -184,13 +184,13 @@ impl Ledger {
     /// # Errors
     ///
     /// If it is not that any more, or cannot be written down.
-    pub(crate) fn accept(&self, server: &Server, held: &Held) -> Result<(), String> {
+    pub(crate) fn accept(&self, server: &Server, held: &HeldOffer) -> Result<(), String> {
         let name = &server.name;
         match held {
-            Held::Server { fingerprint, .. } if *fingerprint == server.fingerprint() => {
+            HeldOffer::Server { fingerprint, .. } if *fingerprint == server.fingerprint() => {
                 self.accept_server(server)
             }
-            Held::Definition { tool, now, .. } => {
+            HeldOffer::Definition { tool, now, .. } => {
                 let shown = self.with(server, |known| known.with_hash(tool, now));
                 let shown = shown.ok_or_else(|| {
                     format!("the tool `{tool}` of `{name}` has changed again since it was shown")
@@ -208,8 +208,8 @@ impl Ledger {
         }
         self.with(server, |known| {
             known.entry.listed?;
-            let follows = server.definitions == Definitions::Follow;
-            let shown = |now: Hashed| match follows {
+            let follows = server.definitions == DefinitionMode::Follow;
+            let shown = |now: HashedDefinition| match follows {
                 true => Some(now.definition),
                 false => {
                     let tool = known.entry.tool(&now.definition.name)?;
@@ -221,7 +221,7 @@ impl Ledger {
     }
 
     /// What is known of a server, without asking it.
-    pub(crate) fn told(&self, server: &Server) -> Told {
+    pub(crate) fn told(&self, server: &Server) -> LedgerServer {
         let accepted = self.may_start(server);
         self.with(server, |known| {
             let mut tools = Vec::new();
@@ -231,28 +231,28 @@ impl Ledger {
                 let before = tool.and_then(|tool| tool.accepted.as_ref());
                 let listed = before.unwrap_or(&now);
                 let standing = match (known.held(server, name), before) {
-                    (Some(held), Some(_)) => Standing::Changed(held),
-                    (Some(held), None) => Standing::New(held),
-                    (None, _) => Standing::Accepted,
+                    (Some(held), Some(_)) => DefinitionState::Changed(held),
+                    (Some(held), None) => DefinitionState::New(held),
+                    (None, _) => DefinitionState::Accepted,
                 };
-                tools.push(ToldTool {
+                tools.push(LedgerTool {
                     definition: Arc::clone(&listed.definition),
                     standing,
                 });
             }
             for tool in &known.entry.tools {
-                let is_listed = |told: &ToldTool| told.definition.name == tool.name();
+                let is_listed = |told: &LedgerTool| told.definition.name == tool.name();
                 if let Some(before) = &tool.accepted
                     && !tools.iter().any(is_listed)
                 {
-                    tools.push(ToldTool {
+                    tools.push(LedgerTool {
                         definition: Arc::clone(&before.definition),
-                        standing: Standing::Gone,
+                        standing: DefinitionState::Gone,
                     });
                 }
             }
             let since = |seconds| UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
-            Told {
+            LedgerServer {
                 accepted,
                 tools,
                 listed_at: known.entry.listed.and_then(since),
@@ -282,12 +282,16 @@ impl Ledger {
     }
 
     /// Changes what is kept of an entry, in the file and here.
-    fn change(&self, server: &Server, mut change: impl FnMut(&mut Entry)) -> Result<(), String> {
+    fn change(
+        &self,
+        server: &Server,
+        mut change: impl FnMut(&mut LedgerEntry),
+    ) -> Result<(), String> {
         let (fingerprint, reach) = (server.fingerprint(), reach(server));
         let file = file(server);
         let mut after = None;
         let written = self.memory.update(&file, &mut |bytes| {
-            let before = bytes.and_then(|bytes| Kept::read(&server.name, &bytes));
+            let before = bytes.and_then(|bytes| LedgerRecord::read(&server.name, &bytes));
             let mut kept = before.clone().unwrap_or_default();
             let entry = kept.touch(&fingerprint, &reach);
             change(entry);
@@ -316,7 +320,7 @@ impl Ledger {
     }
 
     /// Does something with what is known of a server, which is read from its file first if nothing is.
-    fn with<T>(&self, server: &Server, work: impl FnOnce(&mut Known) -> T) -> T {
+    fn with<T>(&self, server: &Server, work: impl FnOnce(&mut KnownServer) -> T) -> T {
         let fingerprint = server.fingerprint();
         let mut all = self.all();
         match all.get_mut(&server.name) {
@@ -331,7 +335,7 @@ impl Ledger {
     }
 
     /// The same after the file was read again.
-    fn looked_again<T>(&self, server: &Server, work: impl FnOnce(&mut Known) -> T) -> T {
+    fn looked_again<T>(&self, server: &Server, work: impl FnOnce(&mut KnownServer) -> T) -> T {
         // A file that is as it was is not read again: it may be large, and this is asked for with every call.
         let mark = self.memory.mark(&file(server));
         if self.with(server, |known| known.mark == mark) {
@@ -339,7 +343,7 @@ impl Ledger {
         }
         let fresh = self.read(server, server.fingerprint());
         let is_news = self.with(server, |known| {
-            let Known { mark, entry, .. } = fresh;
+            let KnownServer { mark, entry, .. } = fresh;
             // What another thread has written meanwhile is newer. And what could not be written counts for this
             // process: the file, which is as it was, does not undo it.
             if mark == known.mark || mark != self.memory.mark(&file(server)) {
@@ -356,15 +360,15 @@ impl Ledger {
         self.with(server, work)
     }
 
-    fn read(&self, server: &Server, fingerprint: String) -> Known {
+    fn read(&self, server: &Server, fingerprint: String) -> KnownServer {
         let file = file(server);
         // The mark is older than what is read: a change in between is seen by the next look.
         let mark = self.memory.mark(&file);
         let bytes = self.memory.get(&file);
         let bytes = bytes.filter(|bytes| bytes.len() <= file::LARGEST);
-        let kept = bytes.and_then(|bytes| Kept::read(&server.name, &bytes));
+        let kept = bytes.and_then(|bytes| LedgerRecord::read(&server.name, &bytes));
         let kept = kept.unwrap_or_default();
-        Known {
+        KnownServer {
             entry: kept.entry(&fingerprint, &reach(server)),
             fingerprint,
             mark,
@@ -376,15 +380,15 @@ impl Ledger {
         self.news.send_modify(|number| *number += 1);
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<String, Known>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, KnownServer>> {
         // Nothing that is done with it can panic halfway.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl KnownServer {
     /// What the server has, as it told this process, else as it was last told to any.
-    fn listed(&self) -> Vec<Hashed> {
+    fn listed(&self) -> Vec<HashedDefinition> {
         match &self.live {
             Some(live) => live.clone(),
             None => {
@@ -395,8 +399,8 @@ impl Known {
     }
 
     /// Why the definition of a tool is held.
-    fn held(&self, server: &Server, name: &str) -> Option<Held> {
-        if server.definitions == Definitions::Follow {
+    fn held(&self, server: &Server, name: &str) -> Option<HeldOffer> {
+        if server.definitions == DefinitionMode::Follow {
             return None;
         }
         let tool = self.entry.tool(name);
@@ -406,7 +410,7 @@ impl Known {
             None => tool.and_then(|tool| tool.now.as_ref()),
         };
         let now = now.filter(|now| accepted != Some(now))?;
-        Some(Held::Definition {
+        Some(HeldOffer::Definition {
             server: server.name.clone(),
             tool: name.to_owned(),
             accepted: accepted.map_or_else(String::new, |it| it.hash.clone()),
@@ -419,17 +423,17 @@ impl Known {
     }
 
     /// The definition that a person was shown.
-    fn with_hash(&self, tool: &str, hash: &str) -> Option<Hashed> {
+    fn with_hash(&self, tool: &str, hash: &str) -> Option<HashedDefinition> {
         let mut listed = self.listed().into_iter();
         listed.find(|now| now.definition.name == tool && now.hash == hash)
     }
 }
 
-impl Entry {
-    fn accept(&mut self, definition: Hashed) {
+impl LedgerEntry {
+    fn accept(&mut self, definition: HashedDefinition) {
         match self.tool_mut(&definition.definition.name) {
             Some(tool) => tool.accepted = Some(definition),
-            None => self.tools.push(file::Tool {
+            None => self.tools.push(file::RememberedTool {
                 accepted: Some(definition),
                 now: None,
             }),
@@ -446,8 +450,8 @@ fn needs_acceptance(server: &Server) -> bool {
 /// What is started or reached, as one number, whatever else the entry says.
 fn reach(server: &Server) -> String {
     let words: Vec<String> = match &server.reach {
-        Reach::Program { command, .. } => command.iter().map(ToString::to_string).collect(),
-        Reach::Remote { url, .. } => vec![url.to_string()],
+        ServerReach::Program { command, .. } => command.iter().map(ToString::to_string).collect(),
+        ServerReach::Remote { url, .. } => vec![url.to_string()],
     };
     let words = serde_json::json!(words).to_string();
     blake3::hash(words.as_bytes()).to_hex().to_string()

@@ -18,7 +18,7 @@ pub trait Memory: Send + Sync {
     /// # Errors
     ///
     /// If the file cannot be written, in the words that a person reads.
-    fn update(&self, name: &str, change: &mut Change<'_>) -> Result<(), String>;
+    fn update(&self, name: &str, change: &mut ContentUpdate<'_>) -> Result<(), String>;
 
     /// A number that changes when a file changes. It is cheap: it is asked every second while somebody may
     /// accept something elsewhere.
@@ -26,26 +26,26 @@ pub trait Memory: Send + Sync {
 }
 
 /// How a file changes: from its content, if it has any, to what is written instead, if anything is.
-pub type Change<'c> = dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>> + 'c;
+pub type ContentUpdate<'c> = dyn FnMut(Option<Vec<u8>>) -> Option<Vec<u8>> + 'c;
 
 /// A memory that ends with its process: everything is asked again by the next.
 #[derive(Debug, Default)]
-pub struct Forgetful {
+pub struct ForgetfulMemory {
     files: Mutex<HashMap<String, (u64, Vec<u8>)>>,
 }
 
-impl Forgetful {
+impl ForgetfulMemory {
     fn files(&self) -> MutexGuard<'_, HashMap<String, (u64, Vec<u8>)>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Memory for Forgetful {
+impl Memory for ForgetfulMemory {
     fn get(&self, name: &str) -> Option<Vec<u8>> {
         self.files().get(name).map(|(_, bytes)| bytes.clone())
     }
 
-    fn update(&self, name: &str, change: &mut Change<'_>) -> Result<(), String> {
+    fn update(&self, name: &str, change: &mut ContentUpdate<'_>) -> Result<(), String> {
         let mut files = self.files();
         let (number, old) = match files.get(name) {
             Some((number, bytes)) => (*number, Some(bytes.clone())),

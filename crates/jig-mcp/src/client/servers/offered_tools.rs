@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jig_config::{Config, Definition, Server};
-use jig_engine::{Engine, Held};
+use jig_engine::{Engine, HeldOffer};
 use jig_proto::{visible_lines, visible_words};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::Servers;
 use super::error_texts;
-use super::ledger::Told;
+use super::ledger::LedgerServer;
 
 /// Which servers are asked for their tools. Nobody asks one that waits for acceptance, or is turned off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Which {
+pub enum ServerSelection {
     /// None: what is known has to do.
     Known,
     /// Those of which nothing is known.
@@ -32,7 +32,7 @@ pub enum Which {
 /// The tools that there are.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Offered {
+pub struct OfferedTools {
     /// The configuration, with the tools of servers in it.
     pub config: Arc<Config>,
     /// The servers that could not be asked, and why, in printable text without secrets.
@@ -44,7 +44,7 @@ pub struct Offered {
 /// What was accepted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Accepted {
+pub struct AcceptedOffer {
     /// The entry: the server may be started from now on, and could not before.
     pub server: bool,
     /// The definitions of these tools, which were new or have changed.
@@ -53,7 +53,7 @@ pub struct Accepted {
 
 impl Servers {
     /// The tools that there are, with those of servers as far as they are known. `which` are asked first, all at
-    /// the same time; that takes as long as the slowest of them, and for [`Which::Missing`] never longer than a
+    /// the same time; that takes as long as the slowest of them, and for [`ServerSelection::Missing`] never longer than a
     /// minute. One that takes longer, or fails, is told among the problems, and does not hold up the others.
     ///
     /// The engine is that of the configuration as it was loaded. It is attached if none is. `tell` is told what is
@@ -61,9 +61,9 @@ impl Servers {
     pub fn offered(
         self: &Arc<Self>,
         engine: &Arc<Engine>,
-        which: Which,
+        which: ServerSelection,
         tell: &dyn Fn(&str),
-    ) -> Offered {
+    ) -> OfferedTools {
         if self.engine().is_none() {
             self.attach(Arc::clone(engine));
         }
@@ -72,10 +72,12 @@ impl Servers {
         let (may, waiting): (Vec<&Arc<Server>>, Vec<_>) =
             servers.partition(|server| self.ledger.may_start(server));
         let is_meant = |server: &Server| match &which {
-            Which::Known => false,
-            Which::Missing | Which::MissingAwaited => self.ledger.offered(server).is_none(),
-            Which::Fresh => true,
-            Which::One(name) => server.name == *name,
+            ServerSelection::Known => false,
+            ServerSelection::Missing | ServerSelection::MissingAwaited => {
+                self.ledger.offered(server).is_none()
+            }
+            ServerSelection::Fresh => true,
+            ServerSelection::One(name) => server.name == *name,
         };
         let asked: Vec<String> = may
             .into_iter()
@@ -93,15 +95,17 @@ impl Servers {
                 tell(&format!("asking for tools: {}", asked.join(", ")));
                 // Whoever means a server waits for as long as its entry says.
                 let limit = match which {
-                    Which::One(_) | Which::Fresh => super::VERY_LONG,
+                    ServerSelection::One(_) | ServerSelection::Fresh => super::VERY_LONG,
                     // A download has its own limit, and begins anew if nobody waits for its end.
-                    Which::MissingAwaited if has_to_download(&asked) => super::VERY_LONG,
-                    Which::Known | Which::Missing | Which::MissingAwaited => LONGEST,
+                    ServerSelection::MissingAwaited if has_to_download(&asked) => super::VERY_LONG,
+                    ServerSelection::Known
+                    | ServerSelection::Missing
+                    | ServerSelection::MissingAwaited => LONGEST,
                 };
                 self.ask(asked, limit)
             }
         };
-        Offered {
+        OfferedTools {
             config: Arc::new(config.with_definitions(&|server| self.offers_of(server))),
             problems,
             waiting: waiting.into_iter().map(|it| it.name.clone()).collect(),
@@ -164,14 +168,14 @@ impl Servers {
     }
 
     /// What is known of a server, without asking it.
-    pub fn told(&self, server: &Server) -> Told {
+    pub fn told(&self, server: &Server) -> LedgerServer {
         self.ledger.told(server)
     }
 
     /// All that a person has to accept of a server, as far as it is known: its entry, or else the definitions of
     /// tools that are new or have changed. [`ToolServers::accept`](jig_engine::ToolServers::accept) accepts
     /// exactly one of them.
-    pub fn held_of(&self, server: &Server) -> Vec<Held> {
+    pub fn held_of(&self, server: &Server) -> Vec<HeldOffer> {
         self.ledger.all_held(server)
     }
 
@@ -180,19 +184,19 @@ impl Servers {
     /// # Errors
     ///
     /// If there is no such server, or if it cannot be written down; in the words that a person reads.
-    pub fn accept_server(&self, name: &str) -> Result<Accepted, String> {
+    pub fn accept_server(&self, name: &str) -> Result<AcceptedOffer, String> {
         let engine = self.engine();
         let server = engine.as_ref().and_then(|it| it.config().servers.get(name));
         let server = server.ok_or_else(|| {
             let name = visible_words(name);
             format!("there is no MCP server `{name}` in the configuration")
         })?;
-        let mut accepted = Accepted::default();
+        let mut accepted = AcceptedOffer::default();
         for held in self.ledger.all_held(server) {
             self.ledger.accept(server, &held)?;
             match held {
-                Held::Server { .. } => accepted.server = true,
-                Held::Definition { tool, .. } => accepted.tools.push(tool),
+                HeldOffer::Server { .. } => accepted.server = true,
+                HeldOffer::Definition { tool, .. } => accepted.tools.push(tool),
             }
         }
         if accepted.server {

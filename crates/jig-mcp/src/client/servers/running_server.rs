@@ -1,4 +1,4 @@
-//! [`Live`]: a server that runs, from the moment it has listed its tools until it has ended.
+//! [`LiveServer`]: a server that runs, from the moment it has listed its tools until it has ended.
 
 mod packages;
 mod relisting;
@@ -10,28 +10,28 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::Scrubber;
-use jig_engine::{Mark, ServerProcess};
+use jig_engine::{ServerMark, ServerProcess};
 use jig_proto::Denial;
 use tokio::sync::Notify;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::Common;
+use super::ServersCommon;
 use super::error_texts;
-use super::slot::{Failure, Slot};
-use crate::client::connection::{Listed, Upstream};
+use super::slot::{ServerFailure, ServerSlot};
+use crate::client::connection::{ListedTools, Upstream};
 
-use self::relisting::Lists;
+use self::relisting::ToolListTimes;
 pub(super) use self::start::{NotOpened, open};
 
 /// A server that runs. Everybody who uses it shares it.
-pub(crate) struct Live {
+pub(crate) struct LiveServer {
     pub(crate) upstream: Arc<Upstream>,
     /// The connection has ended.
     closed: CancellationToken,
-    behind: Behind,
-    listed: RwLock<Arc<Listed>>,
+    behind: ServerPeer,
+    listed: RwLock<Arc<ListedTools>>,
     since: Instant,
     started: SystemTime,
     /// How many use it now.
@@ -46,14 +46,14 @@ pub(crate) struct Live {
     /// Why we ended the connection, if we did because it was of no use.
     condemned: OnceLock<String>,
     /// Why it died, once that is known.
-    fate: OnceLock<Failure>,
+    fate: OnceLock<ServerFailure>,
     fated: CancellationToken,
     /// It has ended, with all that it had started.
     buried: CancellationToken,
 }
 
 /// What is at the other end.
-enum Behind {
+enum ServerPeer {
     /// A process of ours. Calls that were in flight when it died still ask it what it was refused.
     Program {
         process: Arc<ServerProcess>,
@@ -65,15 +65,15 @@ enum Behind {
 }
 
 /// Somebody uses a server: as long as this is there, it is not stopped for being idle.
-pub(super) struct Visit(Arc<Live>);
+pub(super) struct ServerUse(Arc<LiveServer>);
 
-impl Visit {
-    pub(super) fn live(&self) -> &Arc<Live> {
+impl ServerUse {
+    pub(super) fn live(&self) -> &Arc<LiveServer> {
         &self.0
     }
 }
 
-impl Drop for Visit {
+impl Drop for ServerUse {
     fn drop(&mut self) {
         let live = &self.0;
         live.touch();
@@ -85,8 +85,8 @@ impl Drop for Visit {
     }
 }
 
-impl Live {
-    fn new(upstream: Arc<Upstream>, behind: Behind, listed: Listed) -> Arc<Self> {
+impl LiveServer {
+    fn new(upstream: Arc<Upstream>, behind: ServerPeer, listed: ListedTools) -> Arc<Self> {
         Arc::new(Self {
             closed: upstream.closed(),
             upstream,
@@ -107,7 +107,7 @@ impl Live {
     }
 
     /// What it says about its tools.
-    pub(crate) fn listed(&self) -> Arc<Listed> {
+    pub(crate) fn listed(&self) -> Arc<ListedTools> {
         let listed = self.listed.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&listed)
     }
@@ -123,9 +123,9 @@ impl Live {
     }
 
     /// Begins to use it. The lock of its slot is held, so that it is not just being closed.
-    pub(super) fn enter(self: &Arc<Self>) -> Visit {
+    pub(super) fn enter(self: &Arc<Self>) -> ServerUse {
         self.visits.fetch_add(1, Ordering::AcqRel);
-        Visit(Arc::clone(self))
+        ServerUse(Arc::clone(self))
     }
 
     /// Whether somebody uses it.
@@ -165,23 +165,23 @@ impl Live {
     /// Its process, if it is one of ours.
     pub(super) fn pid(&self) -> Option<u32> {
         match &self.behind {
-            Behind::Program { process, .. } => Some(process.pid()),
-            Behind::Remote(_) => None,
+            ServerPeer::Program { process, .. } => Some(process.pid()),
+            ServerPeer::Remote(_) => None,
         }
     }
 
     /// Notes where it stands, for [`refused_since`](Self::refused_since).
-    pub(super) fn mark(&self) -> Option<Mark> {
+    pub(super) fn mark(&self) -> Option<ServerMark> {
         match &self.behind {
-            Behind::Program { process, .. } => Some(process.mark()),
-            Behind::Remote(_) => None,
+            ServerPeer::Program { process, .. } => Some(process.mark()),
+            ServerPeer::Remote(_) => None,
         }
     }
 
     /// What it was refused since then. With calls beside each other nobody knows whose it was: each is told.
-    pub(super) fn refused_since(&self, mark: Option<&Mark>) -> Vec<Denial> {
+    pub(super) fn refused_since(&self, mark: Option<&ServerMark>) -> Vec<Denial> {
         match (&self.behind, mark) {
-            (Behind::Program { process, .. }, Some(mark)) => process.refused_since(mark),
+            (ServerPeer::Program { process, .. }, Some(mark)) => process.refused_since(mark),
             _ => Vec::new(),
         }
     }
@@ -194,10 +194,12 @@ impl Live {
     /// If it could not be looked for.
     pub(super) async fn intruded_since(
         &self,
-        mark: Option<Mark>,
+        mark: Option<ServerMark>,
     ) -> Result<Vec<Denial>, JoinError> {
         match (&self.behind, mark) {
-            (Behind::Program { process, .. }, Some(mark)) if process.may_have_intruded(&mark) => {
+            (ServerPeer::Program { process, .. }, Some(mark))
+                if process.may_have_intruded(&mark) =>
+            {
                 let process = Arc::clone(process);
                 spawn_blocking(move || process.intruded_since(&mark)).await
             }
@@ -208,16 +210,16 @@ impl Live {
     /// Why it should be started anew when nobody uses it, if it should.
     fn outdated(&self) -> Option<String> {
         match &self.behind {
-            Behind::Program { process, .. } => process.outdated(),
-            Behind::Remote(_) => None,
+            ServerPeer::Program { process, .. } => process.outdated(),
+            ServerPeer::Remote(_) => None,
         }
     }
 
     /// What a failure names, and the server was not given. What is `known` is left out.
     pub(super) fn refused_by_its_words(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
         match &self.behind {
-            Behind::Program { process, .. } => process.refused_by_its_words(said, known),
-            Behind::Remote(_) => Vec::new(),
+            ServerPeer::Program { process, .. } => process.refused_by_its_words(said, known),
+            ServerPeer::Remote(_) => Vec::new(),
         }
     }
 
@@ -236,8 +238,8 @@ impl Live {
     /// What takes secrets that the server was given out of its words.
     pub(super) fn scrubber(&self) -> Option<Scrubber> {
         match &self.behind {
-            Behind::Program { process, .. } => process.scrubber(),
-            Behind::Remote(scrubber) => scrubber.clone(),
+            ServerPeer::Program { process, .. } => process.scrubber(),
+            ServerPeer::Remote(scrubber) => scrubber.clone(),
         }
     }
 
@@ -250,13 +252,13 @@ impl Live {
     }
 
     /// Why it died, for a call that was in flight. It takes a moment until that is known.
-    pub(super) async fn fate(&self) -> Failure {
+    pub(super) async fn fate(&self) -> ServerFailure {
         let _ = timeout(FATE_KNOWN, self.fated.cancelled()).await;
         self.fate.get().cloned().unwrap_or_else(|| {
             let why = self.upstream.why_closed();
-            Failure {
+            ServerFailure {
                 why: self.words(&why.unwrap_or_else(|| "the connection ended".to_owned())),
-                ..Failure::default()
+                ..ServerFailure::default()
             }
         })
     }
@@ -280,12 +282,16 @@ impl Live {
 
 /// Looks after a server until it has ended: stops it when it is idle or not wanted any more, asks it for its tools
 /// again when they have changed, and finds out why it died.
-pub(super) async fn look_after(common: &Arc<Common>, slot: &Slot, live: Arc<Live>) {
+pub(super) async fn look_after(
+    common: &Arc<ServersCommon>,
+    slot: &ServerSlot,
+    live: Arc<LiveServer>,
+) {
     let end = until_end(common, slot, &live).await;
     slot.close(&live);
     let failure = match end {
-        End::Died => Some(autopsy(&live).await),
-        End::Unwanted => None,
+        ServerStopReason::Died => Some(autopsy(&live).await),
+        ServerStopReason::Unwanted => None,
     };
     let grace = match failure {
         // It has had its chance to end.
@@ -304,7 +310,7 @@ pub(super) async fn look_after(common: &Arc<Common>, slot: &Slot, live: Arc<Live
         ));
     }
     let _ = timeout(CLOSE, live.upstream.close()).await;
-    if let Behind::Program { process, .. } = &live.behind {
+    if let ServerPeer::Program { process, .. } = &live.behind {
         let process = Arc::clone(process);
         // If there is no thread for it, dropping the process kills it.
         let _ = spawn_blocking(move || process.stop(grace)).await;
@@ -315,18 +321,22 @@ pub(super) async fn look_after(common: &Arc<Common>, slot: &Slot, live: Arc<Live
 }
 
 /// Why a server is not to run any longer.
-enum End {
+enum ServerStopReason {
     Died,
     Unwanted,
 }
 
-async fn until_end(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) -> End {
+async fn until_end(
+    common: &Arc<ServersCommon>,
+    slot: &ServerSlot,
+    live: &Arc<LiveServer>,
+) -> ServerStopReason {
     let closed = live.closed();
     let ended = live.behind.ended();
     let mut changed = live.upstream.changed();
     // What it said before it listed its tools is in the list, and what it said while it did may not be.
     let mut is_stale = changed.has_changed().unwrap_or(false);
-    let mut lists = Lists::default();
+    let mut lists = ToolListTimes::default();
     let mut list_at = tokio::time::Instant::now();
     loop {
         let idle = slot.server().idle;
@@ -338,32 +348,32 @@ async fn until_end(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) -> End {
         };
         let look_in = look_in.map_or(OUTDATED, |look_in| look_in.min(OUTDATED));
         tokio::select! {
-            () = closed.cancelled() => return End::Died,
+            () = closed.cancelled() => return ServerStopReason::Died,
             () = ended.cancelled() => {
                 // What it wrote before it ended is still read.
                 let _ = timeout(LAST_BYTES, closed.cancelled()).await;
-                return End::Died;
+                return ServerStopReason::Died;
             }
-            () = slot.ending.cancelled() => return End::Unwanted,
+            () = slot.ending.cancelled() => return ServerStopReason::Unwanted,
             () = slot.retired.cancelled() => {
                 slot.close(live);
                 return last_visit(slot, live).await;
             }
             () = sleep(look_in) => {
                 if idle.is_some_and(|idle| slot.closes_idle(live, idle)) {
-                    return End::Unwanted;
+                    return ServerStopReason::Unwanted;
                 }
                 // Its sandbox does not know of something that it must not see. The next call starts it with one
                 // that does.
                 if live.outdated().is_some() && slot.closes_idle(live, Duration::ZERO) {
-                    return End::Unwanted;
+                    return ServerStopReason::Unwanted;
                 }
             }
             said = changed.changed(), if !is_stale => {
                 // Without a sender the connection is about to end.
                 if said.is_err() {
                     closed.cancelled().await;
-                    return End::Died;
+                    return ServerStopReason::Died;
                 }
                 is_stale = true;
             }
@@ -383,20 +393,20 @@ async fn until_end(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) -> End {
 }
 
 /// Waits until nobody uses it, or it dies.
-async fn last_visit(slot: &Slot, live: &Live) -> End {
+async fn last_visit(slot: &ServerSlot, live: &LiveServer) -> ServerStopReason {
     // Before it is looked who visits, in one order for all: one of the two sees the other.
     live.is_awaited.store(true, Ordering::SeqCst);
     while live.is_visited() {
         tokio::select! {
             () = live.left.notified() => {}
-            () = slot.ending.cancelled() => return End::Unwanted,
-            () = live.closed().cancelled() => return End::Died,
+            () = slot.ending.cancelled() => return ServerStopReason::Unwanted,
+            () = live.closed().cancelled() => return ServerStopReason::Died,
         }
     }
-    End::Unwanted
+    ServerStopReason::Unwanted
 }
 
-async fn list_again(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) {
+async fn list_again(common: &Arc<ServersCommon>, slot: &ServerSlot, live: &Arc<LiveServer>) {
     let server = slot.server();
     let secrets = live.scrubber();
     match live.upstream.definitions(secrets.as_ref()).await {
@@ -421,21 +431,21 @@ async fn list_again(common: &Arc<Common>, slot: &Slot, live: &Arc<Live>) {
 }
 
 /// Finds out why a server died.
-async fn autopsy(live: &Live) -> Failure {
+async fn autopsy(live: &LiveServer) -> ServerFailure {
     let condemned = live.condemned.get().cloned();
     let closed = condemned.or_else(|| live.upstream.why_closed());
-    let Behind::Program { process, ended } = &live.behind else {
+    let ServerPeer::Program { process, ended } = &live.behind else {
         let why = closed.unwrap_or_else(|| "the connection ended".to_owned());
-        return Failure {
+        return ServerFailure {
             why: live.words(&why),
-            ..Failure::default()
+            ..ServerFailure::default()
         };
     };
     if let Some(why) = closed.as_deref().filter(|why| *why != CLOSED_OUTPUT) {
         // It was us who closed the connection. How it ends after that says nothing.
-        return Failure {
+        return ServerFailure {
             why: live.words(why),
-            ..Failure::default()
+            ..ServerFailure::default()
         };
     }
     // Its streams end a moment before its end is known, and how it ended says more.
@@ -444,13 +454,13 @@ async fn autopsy(live: &Live) -> Failure {
         Some(how) => format!("it {how}"),
         None => CLOSED_OUTPUT.to_owned(),
     };
-    Failure {
+    ServerFailure {
         why: error_texts::with_last_words(&live.scrub(&why), &process.last_words()),
-        ..Failure::default()
+        ..ServerFailure::default()
     }
 }
 
-impl Behind {
+impl ServerPeer {
     /// Cancelled when the process has ended.
     fn ended(&self) -> CancellationToken {
         match self {

@@ -1,4 +1,4 @@
-//! [`Slot`]: what there is of one server, and how it comes up.
+//! [`ServerSlot`]: what there is of one server, and how it comes up.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,16 +14,16 @@ use tokio_util::sync::CancellationToken;
 use super::backoff::Backoff;
 use super::error_texts;
 use super::ledger::Ledger;
-use super::running_server::{self, Live, NotOpened, Visit};
+use super::running_server::{self, LiveServer, NotOpened, ServerUse};
 use super::status::{ServerState, ServerStatus};
-use super::{Common, Servers};
+use super::{Servers, ServersCommon};
 
 /// What there is of one entry of the configuration.
 ///
 /// At any time there is at most one process, or connection, of it: also one that is being stopped counts.
-pub(super) struct Slot {
+pub(super) struct ServerSlot {
     identity: String,
-    inner: Mutex<Inner>,
+    inner: Mutex<ServerSlotState>,
     /// How many calls went to it.
     calls: AtomicU64,
     /// Nothing is started any more, and what runs is stopped when its calls are over.
@@ -32,29 +32,29 @@ pub(super) struct Slot {
     pub(super) ending: CancellationToken,
 }
 
-struct Inner {
+struct ServerSlotState {
     server: Arc<Server>,
-    phase: Phase,
+    phase: ServerPhase,
     backoff: Backoff,
     /// Why it last failed, until it is up again.
-    failure: Option<Failure>,
+    failure: Option<ServerFailure>,
     /// That it died when nobody called it, until a result has told so.
     untold: Option<String>,
     tools: Option<usize>,
 }
 
-enum Phase {
+enum ServerPhase {
     Down,
     /// Several may wait for the outcome.
-    Starting(watch::Receiver<Option<Outcome>>),
-    Up(Arc<Live>),
+    Starting(watch::Receiver<Option<ServerStartOutcome>>),
+    Up(Arc<LiveServer>),
 }
 
-type Outcome = Result<(), Unavailable>;
+type ServerStartOutcome = Result<(), Unavailable>;
 
 /// Why a server failed.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Failure {
+pub(crate) struct ServerFailure {
     /// In words, without secrets.
     pub(crate) why: String,
     /// What it was refused, which may be the reason.
@@ -84,7 +84,7 @@ pub(crate) enum Unavailable {
         /// Its name.
         server: String,
         /// Why.
-        failure: Box<Failure>,
+        failure: Box<ServerFailure>,
         /// How long it is not tried again.
         retry_in: Duration,
     },
@@ -99,7 +99,7 @@ pub(crate) enum Unavailable {
 }
 
 /// All of it: why, what was refused, and then what else may help.
-impl fmt::Display for Failure {
+impl fmt::Display for ServerFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.why)?;
         f.write_str(&error_texts::denied(&self.denials))?;
@@ -141,21 +141,21 @@ impl Unavailable {
 }
 
 /// What somebody who needs the server has to do.
-enum Next {
-    Use(Visit),
-    WaitForStart(watch::Receiver<Option<Outcome>>),
+enum SlotStep {
+    Use(ServerUse),
+    WaitForStart(watch::Receiver<Option<ServerStartOutcome>>),
     WaitForEnd(CancellationToken),
     Pause(Duration),
 }
 
-impl Slot {
+impl ServerSlot {
     /// What there is of this server: nothing. With another `identity` it would be another one.
     pub(super) fn new(server: Arc<Server>, identity: String) -> Self {
         Self {
             identity,
-            inner: Mutex::new(Inner {
+            inner: Mutex::new(ServerSlotState {
                 server,
-                phase: Phase::Down,
+                phase: ServerPhase::Down,
                 backoff: Backoff::default(),
                 failure: None,
                 untold: None,
@@ -187,17 +187,20 @@ impl Slot {
     /// # Errors
     ///
     /// If it cannot be used. One that failed a moment ago is waited for; one that goes on failing is not.
-    pub(super) async fn ready(self: &Arc<Self>, servers: &Servers) -> Result<Visit, Unavailable> {
+    pub(super) async fn ready(
+        self: &Arc<Self>,
+        servers: &Servers,
+    ) -> Result<ServerUse, Unavailable> {
         // Each round is a start or an end, and after a few that failed the pause is too long to wait for.
         loop {
             match self.next(servers)? {
-                Next::Use(visit) => return Ok(visit),
-                Next::WaitForEnd(end) => end.cancelled().await,
-                Next::Pause(pause) => tokio::select! {
+                SlotStep::Use(visit) => return Ok(visit),
+                SlotStep::WaitForEnd(end) => end.cancelled().await,
+                SlotStep::Pause(pause) => tokio::select! {
                     () = tokio::time::sleep(pause) => {}
                     () = self.retired.cancelled() => {}
                 },
-                Next::WaitForStart(mut started) => {
+                SlotStep::WaitForStart(mut started) => {
                     let outcome = match started.wait_for(Option::is_some).await {
                         Ok(outcome) => outcome.clone(),
                         Err(_) => None,
@@ -213,18 +216,18 @@ impl Slot {
 
     /// The server, if it is up: at once, and without starting it.
     pub(super) fn is_up(&self) -> bool {
-        matches!(&self.inner().phase, Phase::Up(live) if live.is_open())
+        matches!(&self.inner().phase, ServerPhase::Up(live) if live.is_open())
     }
 
-    fn next(self: &Arc<Self>, servers: &Servers) -> Result<Next, Unavailable> {
+    fn next(self: &Arc<Self>, servers: &Servers) -> Result<SlotStep, Unavailable> {
         let mut inner = self.inner();
         match &inner.phase {
-            Phase::Up(live) if live.is_open() => {
-                return Ok(Next::Use(live.enter()));
+            ServerPhase::Up(live) if live.is_open() => {
+                return Ok(SlotStep::Use(live.enter()));
             }
-            Phase::Up(live) => return Ok(Next::WaitForEnd(live.buried().clone())),
-            Phase::Starting(started) => return Ok(Next::WaitForStart(started.clone())),
-            Phase::Down => {}
+            ServerPhase::Up(live) => return Ok(SlotStep::WaitForEnd(live.buried().clone())),
+            ServerPhase::Starting(started) => return Ok(SlotStep::WaitForStart(started.clone())),
+            ServerPhase::Down => {}
         }
         let name = &inner.server.name;
         let engine = servers.engine().filter(|_| !self.retired.is_cancelled());
@@ -238,30 +241,30 @@ impl Slot {
             });
         }
         if !pause.is_zero() {
-            return Ok(Next::Pause(pause));
+            return Ok(SlotStep::Pause(pause));
         }
         let runtime = servers.runtime().map_err(Unavailable::Unable)?;
         let (tell, started) = watch::channel(None);
-        inner.phase = Phase::Starting(started.clone());
+        inner.phase = ServerPhase::Starting(started.clone());
         let starting = start(Arc::clone(&servers.common), Arc::clone(self), engine, tell);
         // A task: whoever asked for the start may give up, and others wait for it, too.
         runtime.spawn(starting);
-        Ok(Next::WaitForStart(started))
+        Ok(SlotStep::WaitForStart(started))
     }
 
     /// Notes how a start came out.
-    fn started(self: &Arc<Self>, opened: Result<Arc<Live>, NotOpened>) -> Outcome {
+    fn started(self: &Arc<Self>, opened: Result<Arc<LiveServer>, NotOpened>) -> ServerStartOutcome {
         let mut inner = self.inner();
         let server = inner.server.name.clone();
         match opened {
             Ok(live) => {
                 inner.tools = Some(live.listed().definitions.len());
                 inner.failure = None;
-                inner.phase = Phase::Up(live);
+                inner.phase = ServerPhase::Up(live);
                 Ok(())
             }
             Err(not) => {
-                inner.phase = Phase::Down;
+                inner.phase = ServerPhase::Down;
                 Err(match not {
                     NotOpened::NotAccepted => Unavailable::NotAccepted(server),
                     NotOpened::Retired => Unavailable::Gone(server),
@@ -280,36 +283,41 @@ impl Slot {
     }
 
     /// Notes that a start has ended without saying how, which only a mistake of ours can bring about.
-    fn lost(&self, started: &watch::Receiver<Option<Outcome>>) {
+    fn lost(&self, started: &watch::Receiver<Option<ServerStartOutcome>>) {
         let mut inner = self.inner();
-        if matches!(&inner.phase, Phase::Starting(current) if current.same_channel(started)) {
-            inner.phase = Phase::Down;
+        if matches!(&inner.phase, ServerPhase::Starting(current) if current.same_channel(started)) {
+            inner.phase = ServerPhase::Down;
             inner.backoff.failed(Duration::ZERO, Instant::now());
-            inner.failure = Some(Failure {
+            inner.failure = Some(ServerFailure {
                 why: "starting it failed by a bug in jig".to_owned(),
-                ..Failure::default()
+                ..ServerFailure::default()
             });
         }
     }
 
     /// Lets nobody new use a server that is about to be stopped.
-    pub(super) fn close(&self, live: &Live) {
+    pub(super) fn close(&self, live: &LiveServer) {
         let _inner = self.inner();
         live.close();
     }
 
     /// Whether the server that nobody has called for so long is to be stopped: from then on it is not open.
-    pub(super) fn closes_idle(&self, live: &Live, idle: Duration) -> bool {
+    pub(super) fn closes_idle(&self, live: &LiveServer, idle: Duration) -> bool {
         let _inner = self.inner();
         live.close_if_idle(idle)
     }
 
     /// Notes that a server has ended. `failure` says why if it was not us who wanted that, and `is_told` whether
     /// some call tells of it.
-    pub(super) fn ended(&self, live: &Arc<Live>, failure: Option<Failure>, is_told: bool) {
+    pub(super) fn ended(
+        &self,
+        live: &Arc<LiveServer>,
+        failure: Option<ServerFailure>,
+        is_told: bool,
+    ) {
         let mut inner = self.inner();
-        if matches!(&inner.phase, Phase::Up(current) if Arc::ptr_eq(current, live)) {
-            inner.phase = Phase::Down;
+        if matches!(&inner.phase, ServerPhase::Up(current) if Arc::ptr_eq(current, live)) {
+            inner.phase = ServerPhase::Down;
         }
         if let Some(failure) = failure {
             inner.backoff.failed(live.lived(), Instant::now());
@@ -346,9 +354,9 @@ impl Slot {
         self.retired.cancel();
         self.ending.cancel();
         match &self.inner().phase {
-            Phase::Up(live) => Some(live.buried().clone()),
+            ServerPhase::Up(live) => Some(live.buried().clone()),
             // A start that is given up kills what it has started.
-            Phase::Starting(_) | Phase::Down => None,
+            ServerPhase::Starting(_) | ServerPhase::Down => None,
         }
     }
 
@@ -367,12 +375,12 @@ impl Slot {
             ..ServerStatus::off(&server.name)
         };
         status.state = match (&inner.phase, &inner.failure) {
-            (Phase::Up(live), _) if live.is_open() => {
+            (ServerPhase::Up(live), _) if live.is_open() => {
                 status.pid = live.pid();
                 status.since = Some(live.since());
                 ServerState::Running
             }
-            (Phase::Starting(_), _) => ServerState::Starting,
+            (ServerPhase::Starting(_), _) => ServerState::Starting,
             _ if waits => ServerState::Waits,
             (_, Some(failure)) => ServerState::Failed {
                 why: failure.to_string(),
@@ -383,17 +391,17 @@ impl Slot {
         status
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, ServerSlotState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Starts a server, and looks after it until it has ended.
 async fn start(
-    common: Arc<Common>,
-    slot: Arc<Slot>,
+    common: Arc<ServersCommon>,
+    slot: Arc<ServerSlot>,
     engine: Arc<Engine>,
-    tell: watch::Sender<Option<Outcome>>,
+    tell: watch::Sender<Option<ServerStartOutcome>>,
 ) {
     common.tell_change();
     let server = slot.server();

@@ -7,10 +7,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use jig_broker::CancelToken;
-use jig_config::Definitions;
-use jig_engine::{Held, ServerCall, ToolServers};
+use jig_config::DefinitionMode;
+use jig_engine::{HeldOffer, ServerCall, ToolServers};
 use jig_proto::{Content, Question, ToolError, hint};
-use jig_runtime::{InProcess, Put};
+use jig_runtime::{InProcess, OptionalAnswer};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -19,14 +19,16 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::error_texts;
-use super::running_server::{Live, Visit};
-use super::slot::{Slot, Unavailable};
+use super::running_server::{LiveServer, ServerUse};
+use super::slot::{ServerSlot, Unavailable};
 use super::{Servers, after};
-use crate::client::connection::{Answered, CallEvent, UpstreamCall, UpstreamError, clean_question};
+use crate::client::connection::{
+    CallEvent, ElicitationAnswer, UpstreamCall, UpstreamError, clean_question,
+};
 
 /// What happens during a call.
 #[derive(Debug)]
-enum Event {
+enum ServerCallEvent {
     /// How far it has come: one printable line.
     Progress(String),
     /// Something that has to be told, however soon the call ends after it.
@@ -36,7 +38,7 @@ enum Event {
         /// The question, in the words of the server.
         question: Box<Question>,
         /// Where the answer goes. Dropped, it means that nobody answers.
-        answer: oneshot::Sender<Answered>,
+        answer: oneshot::Sender<ElicitationAnswer>,
         /// Cancelled when nobody waits for the answer any more: the server took its question back, or is gone, or
         /// the call has ended.
         gone: CancelToken,
@@ -56,7 +58,7 @@ impl Servers {
         &self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: UnboundedSender<Event>,
+        events: UnboundedSender<ServerCallEvent>,
     ) -> Result<Content, ToolError> {
         let (slot, visit) = tokio::select! {
             biased;
@@ -79,7 +81,7 @@ impl Servers {
             )));
         }
         slot.called();
-        let calling = Calling {
+        let calling = ServerCallAttempt {
             slot: &slot,
             visit,
             limit: server.time,
@@ -130,9 +132,9 @@ impl ToolServers for Servers {
             };
             match next {
                 Err(result) => break result,
-                Ok(Event::Progress(text)) => door.tell(Content::text(text)),
-                Ok(Event::Notice(text)) => door.remark(text),
-                Ok(Event::Ask {
+                Ok(ServerCallEvent::Progress(text)) => door.tell(Content::text(text)),
+                Ok(ServerCallEvent::Notice(text)) => door.remark(text),
+                Ok(ServerCallEvent::Ask {
                     question,
                     answer,
                     gone,
@@ -149,10 +151,10 @@ impl ToolServers for Servers {
         // What the server told before its result is told before it.
         while let Ok(event) = received.try_recv() {
             match event {
-                Event::Progress(text) => door.tell(Content::text(text)),
-                Event::Notice(text) => door.remark(text),
+                ServerCallEvent::Progress(text) => door.tell(Content::text(text)),
+                ServerCallEvent::Notice(text) => door.remark(text),
                 // Nobody waits for the answer any more.
-                Event::Ask { .. } => {}
+                ServerCallEvent::Ask { .. } => {}
             }
         }
         door.no_cancel();
@@ -164,7 +166,7 @@ impl ToolServers for Servers {
         server: &str,
         tool: &str,
         cancel: Option<&CancelToken>,
-    ) -> Result<Option<Held>, ToolError> {
+    ) -> Result<Option<HeldOffer>, ToolError> {
         let slot = self.slot(server);
         let slot = slot.ok_or_else(|| Unavailable::Unknown(server.to_owned()).into_error())?;
         let server = slot.server();
@@ -173,15 +175,15 @@ impl ToolServers for Servers {
                 return Ok(Some(held));
             }
             // What it says now decides, unless whatever it says is taken.
-            if server.definitions == Definitions::Hold {
+            if server.definitions == DefinitionMode::Hold {
                 self.wait_for(&server.name, cancel)?;
             }
         }
         Ok(self.ledger.held(&server, tool))
     }
 
-    fn accept(&self, held: &Held) -> Result<(), String> {
-        let (Held::Server { name, .. } | Held::Definition { server: name, .. }) = held;
+    fn accept(&self, held: &HeldOffer) -> Result<(), String> {
+        let (HeldOffer::Server { name, .. } | HeldOffer::Definition { server: name, .. }) = held;
         let slot = self.slot(name);
         let slot = slot.ok_or_else(|| format!("there is no MCP server `{name}` any more"))?;
         self.ledger.accept(&slot.server(), held)?;
@@ -191,37 +193,37 @@ impl ToolServers for Servers {
 }
 
 /// A call that goes to a server.
-struct Calling<'c> {
-    slot: &'c Slot,
-    visit: Visit,
+struct ServerCallAttempt<'c> {
+    slot: &'c ServerSlot,
+    visit: ServerUse,
     limit: Duration,
 }
 
 /// A question that waits for its answer.
-struct Asked {
-    answer: oneshot::Receiver<Answered>,
+struct ServerCallQuestion {
+    answer: oneshot::Receiver<ElicitationAnswer>,
     /// Where the server's connection waits for it.
-    wanted: oneshot::Sender<Answered>,
+    wanted: oneshot::Sender<ElicitationAnswer>,
     since: Instant,
     /// Tells whoever is asked that nobody wants to know any more.
-    _gone: Gone,
+    _gone: CancelOnDrop,
 }
 
 /// Cancels when it goes.
-struct Gone(CancelToken);
+struct CancelOnDrop(CancelToken);
 
-impl Drop for Gone {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
-impl Calling<'_> {
+impl ServerCallAttempt<'_> {
     async fn call(
         self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: UnboundedSender<Event>,
+        events: UnboundedSender<ServerCallEvent>,
     ) -> Result<Content, ToolError> {
         let live = self.visit.live();
         let mark = live.mark();
@@ -272,7 +274,7 @@ impl Calling<'_> {
         &self,
         call: ServerCall,
         cancel: CancellationToken,
-        events: UnboundedSender<Event>,
+        events: UnboundedSender<ServerCallEvent>,
     ) -> Result<Content, ToolError> {
         let live = self.visit.live();
         let (said, mut says) = unbounded_channel();
@@ -283,7 +285,7 @@ impl Calling<'_> {
             events: said,
         }));
         let mut deadline = after(self.limit);
-        let mut asked: Option<Asked> = None;
+        let mut asked: Option<ServerCallQuestion> = None;
         let result = loop {
             tokio::select! {
                 biased;
@@ -292,7 +294,7 @@ impl Calling<'_> {
                     CallEvent::Progress(text) => {
                         let text = live.scrub(&text).into_owned();
                         // Whoever does not listen any more is about to give up.
-                        let _ = events.send(Event::Progress(text));
+                        let _ = events.send(ServerCallEvent::Progress(text));
                     }
                     CallEvent::Ask { question, answer } => {
                         self.ask(question, answer, &mut asked, &events);
@@ -314,7 +316,7 @@ impl Calling<'_> {
         while let Ok(event) = says.try_recv() {
             if let CallEvent::Progress(text) = event {
                 let text = live.scrub(&text).into_owned();
-                let _ = events.send(Event::Progress(text));
+                let _ = events.send(ServerCallEvent::Progress(text));
             }
         }
         match result {
@@ -326,14 +328,14 @@ impl Calling<'_> {
     fn ask(
         &self,
         mut question: Question,
-        wanted: oneshot::Sender<Answered>,
-        asked: &mut Option<Asked>,
-        events: &UnboundedSender<Event>,
+        wanted: oneshot::Sender<ElicitationAnswer>,
+        asked: &mut Option<ServerCallQuestion>,
+        events: &UnboundedSender<ServerCallEvent>,
     ) {
         let live = self.visit.live();
         if asked.is_some() {
             // One at a time: a person is not to be buried in questions.
-            let _ = wanted.send(Answered::Declined);
+            let _ = wanted.send(ElicitationAnswer::Declined);
             return;
         }
         let secrets = live.scrubber();
@@ -341,27 +343,27 @@ impl Calling<'_> {
             && !clean_question(&mut question, secrets)
         {
             let name = &self.slot.server().name;
-            let _ = events.send(Event::Notice(format!(
+            let _ = events.send(ServerCallEvent::Notice(format!(
                 "the MCP server `{name}` asked for something whose possible answers hold one of its secrets; nobody \
                  was asked"
             )));
-            let _ = wanted.send(Answered::Declined);
+            let _ = wanted.send(ElicitationAnswer::Declined);
             return;
         }
         let (answer, receive) = oneshot::channel();
         let gone = CancelToken::new();
-        let ask = Event::Ask {
+        let ask = ServerCallEvent::Ask {
             question: Box::new(question),
             answer,
             gone: gone.clone(),
         };
         // Whoever does not listen drops it, and with it the way of the answer.
         let _ = events.send(ask);
-        *asked = Some(Asked {
+        *asked = Some(ServerCallQuestion {
             answer: receive,
             wanted,
             since: Instant::now(),
-            _gone: Gone(gone),
+            _gone: CancelOnDrop(gone),
         });
     }
 
@@ -408,7 +410,7 @@ fn put<T>(
     gone: &CancelToken,
     go_on: impl FnMut() -> Option<T>,
     door: &mut InProcess,
-) -> (Answered, Option<T>) {
+) -> (ElicitationAnswer, Option<T>) {
     let (go_on, ended) = (RefCell::new(go_on), Cell::new(None));
     let is_wanted = || {
         let result = (*go_on.borrow_mut())();
@@ -417,9 +419,9 @@ fn put<T>(
         !has_ended && !gone.is_cancelled()
     };
     let answered = match door.put(question, &is_wanted) {
-        Put::Answered(value) => Answered::Given(value),
-        Put::Unanswered => Answered::Declined,
-        Put::GivenUp => Answered::Cancelled,
+        OptionalAnswer::Answered(value) => ElicitationAnswer::Given(value),
+        OptionalAnswer::Unanswered => ElicitationAnswer::Declined,
+        OptionalAnswer::GivenUp => ElicitationAnswer::Cancelled,
     };
     (answered, ended.into_inner())
 }
@@ -434,13 +436,13 @@ fn now<F: Future>(runtime: &Handle, work: Pin<&mut F>) -> Option<F::Output> {
 }
 
 /// What comes of the question that waits, if one does. One that the server takes back comes to nothing.
-async fn answered(asked: &mut Option<Asked>) -> Answered {
-    let Some(Asked { answer, wanted, .. }) = asked else {
+async fn answered(asked: &mut Option<ServerCallQuestion>) -> ElicitationAnswer {
+    let Some(ServerCallQuestion { answer, wanted, .. }) = asked else {
         return std::future::pending().await;
     };
     tokio::select! {
-        answered = answer => answered.unwrap_or(Answered::Cancelled),
-        () = wanted.closed() => Answered::Cancelled,
+        answered = answer => answered.unwrap_or(ElicitationAnswer::Cancelled),
+        () = wanted.closed() => ElicitationAnswer::Cancelled,
     }
 }
 
@@ -454,7 +456,7 @@ fn bridge(token: Option<&CancelToken>) -> (CancellationToken, Option<jig_broker:
     (cancel, hook)
 }
 
-fn scrub(live: &Live, text: &mut String) {
+fn scrub(live: &LiveServer, text: &mut String) {
     if let std::borrow::Cow::Owned(clean) = live.scrub(text) {
         *text = clean;
     }

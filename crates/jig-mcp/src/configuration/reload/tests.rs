@@ -58,15 +58,16 @@ impl Loader for Disk {
 
 struct Bench {
     files: Arc<Files>,
-    shared: Arc<Shared>,
-    watcher: Watcher,
+    shared: Arc<SharedServer>,
+    watcher: ConfigWatcher,
 }
 
 impl Bench {
     fn new() -> Self {
         let files = Arc::new(Files::default());
-        let shared = Shared::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
-        let mut watcher = Watcher::new(Arc::clone(&shared));
+        let shared =
+            SharedServer::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
+        let mut watcher = ConfigWatcher::new(Arc::clone(&shared));
         watcher.look();
         Self {
             files,
@@ -260,14 +261,14 @@ fn what_does_not_load_changes_nothing() {
             .is_err()
     );
     bench.write(&[]);
-    assert_eq!(bench.shared.reload.state(), State::default());
+    assert_eq!(bench.shared.reload.state(), ReloadState::default());
 }
 
 /// The thread notices changes by itself, and ends with its guard.
 #[test]
 fn the_thread_looks_by_itself() {
     let files = Arc::new(Files::default());
-    let shared = Shared::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
+    let shared = SharedServer::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
     let guard = watch(&shared).unwrap();
     *files.sets.lock().unwrap() = vec![CLOSED.to_owned()];
     files.number.fetch_add(1, Ordering::SeqCst);

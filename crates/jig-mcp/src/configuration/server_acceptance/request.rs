@@ -1,26 +1,26 @@
-//! [`Request`]: what a person is asked to accept of a server.
+//! [`AcceptRequest`]: what a person is asked to accept of a server.
 
-use jig_engine::Held;
+use jig_engine::HeldOffer;
 use jig_proto::visible_words;
 
-use crate::questions::{LONGEST_CONTEXT, Topic};
+use crate::questions::{LONGEST_CONTEXT, QuestionTopic};
 
 /// What a person is asked to accept of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) topic: Topic,
+pub(super) struct AcceptRequest {
+    pub(super) topic: QuestionTopic,
     pub(super) text: String,
     pub(super) context: String,
     /// What is accepted: all that is shown, and nothing else.
-    pub(super) held: Vec<Held>,
+    pub(super) held: Vec<HeldOffer>,
 }
 
-impl Request {
+impl AcceptRequest {
     /// The question about what is held of a server; `None` if nothing is.
-    pub(super) fn of(server: &str, held: Vec<Held>) -> Option<Self> {
+    pub(super) fn of(server: &str, held: Vec<HeldOffer>) -> Option<Self> {
         let topic = match held.first()? {
-            Held::Server { .. } => Topic::Server,
-            Held::Definition { .. } => Topic::Definition,
+            HeldOffer::Server { .. } => QuestionTopic::Server,
+            HeldOffer::Definition { .. } => QuestionTopic::Definition,
         };
         let mut request = Self {
             topic,
@@ -55,10 +55,10 @@ impl Request {
     /// What makes it what it is.
     pub(super) fn key(&self) -> Vec<String> {
         let keys = self.held.iter().map(|held| match held {
-            Held::Server {
+            HeldOffer::Server {
                 name, fingerprint, ..
             } => format!("{name} {fingerprint}"),
-            Held::Definition {
+            HeldOffer::Definition {
                 server, tool, now, ..
             } => format!("{server} {now} {tool}"),
         });
@@ -70,7 +70,7 @@ impl Request {
         match self.held.as_slice() {
             [one] => visible_words(&one.to_string()),
             several => {
-                let server = several.first().map_or("", Held::server);
+                let server = several.first().map_or("", HeldOffer::server);
                 let count = several.len();
                 format!("{count} tools of the MCP server `{server}` are not what was accepted")
             }
@@ -79,11 +79,13 @@ impl Request {
 }
 
 /// What a person has to know of one thing to accept it.
-fn about(held: &Held) -> String {
+fn about(held: &HeldOffer) -> String {
     let context = held.question().context.unwrap_or_default();
     match held {
-        Held::Server { .. } => context,
-        Held::Definition { tool, .. } => format!("tool:     {}\n{context}", visible_words(tool)),
+        HeldOffer::Server { .. } => context,
+        HeldOffer::Definition { tool, .. } => {
+            format!("tool:     {}\n{context}", visible_words(tool))
+        }
     }
 }
 

@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::*;
 use crate::questions::QuestionId;
-use crate::testing::behind::{Behind, until};
+use crate::testing::behind::{ServersFixture, until};
 
 const TIME: &str = "[mcp.servers.time]\ncommand = \"/no/such/time-server\"\n";
 
 /// Somebody serves.
 struct Serving {
-    behind: Behind,
+    behind: ServersFixture,
     _runtime: tokio::runtime::Runtime,
 }
 
@@ -21,7 +21,7 @@ impl Serving {
             .enable_all()
             .build()
             .unwrap();
-        let behind = Behind::new(workspace, own);
+        let behind = ServersFixture::new(workspace, own);
         begin(&behind.shared, runtime.handle());
         Self {
             behind,
@@ -170,7 +170,7 @@ fn what_is_accepted_elsewhere_goes_from_the_board() {
 /// The pauses between attempts double, up to a limit, and begin anew after a success.
 #[test]
 fn pauses_double() {
-    let mut retry = Retry::default();
+    let mut retry = ServerRetry::default();
     assert_eq!(retry.at(false), None);
     let first = retry.at(true).unwrap();
     assert_eq!(retry.at(true), Some(first));

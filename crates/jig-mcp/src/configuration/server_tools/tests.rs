@@ -2,7 +2,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::client::servers::ServerState;
-use crate::testing::behind::Behind;
+use crate::testing::behind::ServersFixture;
 
 const TIME: &str = "[mcp.servers.time]\ncommand = \"/no/such/time-server\"\n";
 const BOTH: &str = "[mcp.servers.time]\ncommand = \"/no/such/time-server\"\n\
@@ -11,7 +11,7 @@ const BOTH: &str = "[mcp.servers.time]\ncommand = \"/no/such/time-server\"\n\
 /// What was told before is listed, and nothing is started for it.
 #[test]
 fn known_tools_are_listed_without_a_start() {
-    let behind = Behind::new("", TIME);
+    let behind = ServersFixture::new("", TIME);
     assert!(behind.shared.current().is_incomplete());
     behind.says("time", &[("now", "Tells the time.")]);
     behind.shared.refresh();
@@ -27,7 +27,7 @@ fn known_tools_are_listed_without_a_start() {
 /// A server that cannot be asked is among the problems, and neither holds up the others nor later lists.
 #[test]
 fn one_that_fails_does_not_hold_up_the_rest() {
-    let behind = Behind::new("", BOTH);
+    let behind = ServersFixture::new("", BOTH);
     behind.says("git", &[("log", "Shows the log.")]);
     behind.shared.complete();
     assert_eq!(behind.listed(), ["git_log"]);
@@ -55,7 +55,7 @@ fn one_that_fails_does_not_hold_up_the_rest() {
 /// Who was told a list is told that it has changed, and nobody else.
 #[test]
 fn changes_are_told_to_who_was_told_a_list() {
-    let behind = Behind::new("", TIME);
+    let behind = ServersFixture::new("", TIME);
     let mut news = behind.shared.changes();
     behind.says("time", &[("now", "one")]);
     behind.shared.refresh();
@@ -82,7 +82,7 @@ fn changes_are_told_to_who_was_told_a_list() {
 /// server that hangs.
 #[test]
 fn a_configuration_does_not_wait_for_servers() {
-    let behind = Behind::new("", TIME);
+    let behind = ServersFixture::new("", TIME);
     behind.says("time", &[("now", "one")]);
     behind.shared.refresh();
     let gathering = behind.shared.gathering.lock().unwrap();
@@ -106,7 +106,7 @@ fn a_configuration_does_not_wait_for_servers() {
 /// Servers that went are off, and those that came are asked.
 #[test]
 fn servers_come_and_go_with_the_configuration() {
-    let behind = Behind::new("", TIME);
+    let behind = ServersFixture::new("", TIME);
     behind.says("time", &[("now", "one")]);
     behind.shared.refresh();
     behind.shared.complete();
@@ -122,7 +122,7 @@ fn servers_come_and_go_with_the_configuration() {
 /// A server of the workspace is not asked before somebody accepted it, and is afterwards.
 #[test]
 fn a_server_of_the_workspace_is_not_asked() {
-    let behind = Behind::new(TIME, "");
+    let behind = ServersFixture::new(TIME, "");
     assert!(!behind.shared.current().is_incomplete());
     behind.shared.complete();
     let status = behind.servers().status();

@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use super::QUIET;
 use crate::caller::Caller;
-use crate::methods::server_handler::{Connection, Who};
-use crate::shared::Shared;
+use crate::methods::server_handler::{ConnectionCaller, McpConnection};
+use crate::shared::SharedServer;
 use crate::testing;
 
 /// A client that speaks JSON by hand.
@@ -23,10 +23,13 @@ struct Client {
 }
 
 impl Client {
-    async fn connect(shared: &Arc<Shared>) -> Self {
+    async fn connect(shared: &Arc<SharedServer>) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let caller = testing::caller();
-        let connection = Connection::new(Arc::clone(shared), Who::One(Arc::clone(&caller)));
+        let connection = McpConnection::new(
+            Arc::clone(shared),
+            ConnectionCaller::One(Arc::clone(&caller)),
+        );
         tokio::spawn(async move {
             let running = connection.serve(theirs).await.expect("it begins");
             let _ = running.waiting().await;
@@ -40,7 +43,7 @@ impl Client {
     }
 
     /// One of the older clients, which has said that it is there.
-    async fn older(shared: &Arc<Shared>) -> Self {
+    async fn older(shared: &Arc<SharedServer>) -> Self {
         let mut client = Self::connect(shared).await;
         let params = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },

@@ -4,11 +4,11 @@ use jig_config::Config;
 use jig_proto::{ToolAction, visible_words};
 
 use crate::client::servers::ServerState;
-use crate::configuration::reload::State;
-use crate::shared::{Served, Shared};
+use crate::configuration::reload::ReloadState;
+use crate::shared::{ServedConfig, SharedServer};
 
 /// What is in force, and what is not yet: files, tools and whether somebody is asked before they run. Never the values of options.
-pub(super) fn shown(shared: &Shared) -> String {
+pub(super) fn shown(shared: &SharedServer) -> String {
     let served = shared.current();
     let workspace = shared.loader.workspace();
     let mut text = format!("workspace: {workspace}\n");
@@ -33,7 +33,7 @@ pub(super) fn shown(shared: &Shared) -> String {
 }
 
 /// The MCP servers behind this one: which run, which wait for a person, which failed and why.
-fn servers(shared: &Shared, served: &Served) -> String {
+fn servers(shared: &SharedServer, served: &ServedConfig) -> String {
     let Some(servers) = shared.servers.as_ref() else {
         return String::new();
     };
@@ -81,8 +81,8 @@ fn servers(shared: &Shared, served: &Served) -> String {
 }
 
 /// What stands in the files and is not in force.
-fn not_in_force(state: &State) -> String {
-    let State { held, broken } = state;
+fn not_in_force(state: &ReloadState) -> String {
+    let ReloadState { held, broken } = state;
     let mut text = String::new();
     if let Some((question, changes)) = held {
         text.push_str(&format!(

@@ -3,30 +3,30 @@
 use rmcp::model::ResourceContents;
 use serde_json::json;
 
-use super::{Place, can_change, list, policy_uri, read, templates};
+use super::{ResourceTarget, can_change, list, policy_uri, read, templates};
 use crate::shared::Options;
 use crate::testing;
 
 #[test]
 fn uris_name_places() {
-    let check = |uri: &str, expected: Option<Place<'_>>| {
-        assert_eq!(Place::of(uri), expected, "{uri}");
+    let check = |uri: &str, expected: Option<ResourceTarget<'_>>| {
+        assert_eq!(ResourceTarget::of(uri), expected, "{uri}");
     };
-    check("jig://config", Some(Place::Config));
-    check("jig://audit", Some(Place::Audit));
+    check("jig://config", Some(ResourceTarget::Config));
+    check("jig://audit", Some(ResourceTarget::Audit));
     check(
         "jig://tool/git/policy",
-        Some(Place::Policy("git".to_owned())),
+        Some(ResourceTarget::Policy("git".to_owned())),
     );
     check(
         "jig://tool/a%2Fb/policy",
-        Some(Place::Policy("a/b".to_owned())),
+        Some(ResourceTarget::Policy("a/b".to_owned())),
     );
     check(
         "jig://knowledge/house%20style",
-        Some(Place::Topic("house style".to_owned())),
+        Some(ResourceTarget::Topic("house style".to_owned())),
     );
-    check("jig://output/00/2", Some(Place::Output("00/2")));
+    check("jig://output/00/2", Some(ResourceTarget::Output("00/2")));
     for none in [
         "",
         "jig:",
@@ -46,7 +46,7 @@ fn uris_name_places() {
     assert_eq!(policy_uri("a/b"), "jig://tool/a%2Fb/policy");
 }
 
-fn text(shared: &crate::Shared, uri: &str) -> Result<String, i32> {
+fn text(shared: &crate::SharedServer, uri: &str) -> Result<String, i32> {
     let caller = testing::caller();
     let read = read(shared, &caller, uri).map_err(|error| error.code.0)?;
     match read.contents.as_slice() {

@@ -6,10 +6,10 @@ use jig_proto::Question;
 use rmcp::model::ElicitRequestParams;
 use serde_json::{Value, json};
 
-use super::{Form, LONGEST_ANSWER};
+use super::{ClientForm, LONGEST_ANSWER};
 
-fn form(about: About, question: &Question) -> Form {
-    Form::of(&Ask {
+fn form(about: About, question: &Question) -> ClientForm {
+    ClientForm::of(&Ask {
         tool: "tool",
         question,
         about,
@@ -17,12 +17,12 @@ fn form(about: About, question: &Question) -> Form {
     })
 }
 
-fn tool(question: &Question) -> Form {
+fn tool(question: &Question) -> ClientForm {
     form(About::Tool(QuestionTarget::User), question)
 }
 
 /// The fields that a client is shown.
-fn fields(form: &Form) -> Value {
+fn fields(form: &ClientForm) -> Value {
     match form.request(None) {
         ElicitRequestParams::FormElicitationParams {
             requested_schema, ..

@@ -16,14 +16,14 @@ use http::header::{
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
 
-use super::{Answer, PATH, refusal};
+use super::{McpHttpAnswer, PATH, refusal};
 
 /// The tokens of a server. Each is a caller of its own.
 #[derive(Clone)]
-pub struct Tokens(Vec<Token>);
+pub struct CallerTokens(Vec<CallerToken>);
 
 #[derive(Clone)]
-struct Token {
+struct CallerToken {
     /// What is compared: hashes are, in a time that tells nothing of how much was right.
     hash: Hash,
     name: Arc<str>,
@@ -63,14 +63,14 @@ pub enum BadTokens {
     },
 }
 
-impl Tokens {
+impl CallerTokens {
     /// The tokens of a text: one on each line, without those that begin with `#`.
     ///
     /// # Errors
     ///
     /// If there is none, or one that cannot be a secret or cannot be sent.
     pub fn parse(text: &str) -> Result<Self, BadTokens> {
-        let mut tokens: Vec<(usize, Token)> = Vec::new();
+        let mut tokens: Vec<(usize, CallerToken)> = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
             let text = text.trim();
             if text.is_empty() || text.starts_with('#') {
@@ -91,7 +91,7 @@ impl Tokens {
                 });
             }
             let name = format!("token {}", tokens.len() + 1).into();
-            tokens.push((line, Token { hash, name }));
+            tokens.push((line, CallerToken { hash, name }));
         }
         match tokens.len() {
             0 => Err(BadTokens::None),
@@ -111,9 +111,9 @@ impl Tokens {
 }
 
 /// Who may use a server.
-pub struct Access {
-    tokens: Option<Tokens>,
-    origins: Vec<Origin>,
+pub struct HttpAccess {
+    tokens: Option<CallerTokens>,
+    origins: Vec<HttpOrigin>,
 }
 
 /// Why a text is no origin.
@@ -121,9 +121,9 @@ pub struct Access {
 #[error("`{0}` is no origin: write SCHEME://HOST or SCHEME://HOST:PORT, without a path")]
 pub struct BadOrigin(String);
 
-impl Access {
+impl HttpAccess {
     /// Whoever has one of these tokens.
-    pub fn with(tokens: Tokens) -> Self {
+    pub fn with(tokens: CallerTokens) -> Self {
         Self {
             tokens: Some(tokens),
             origins: Vec::new(),
@@ -149,27 +149,27 @@ impl Access {
     ///
     /// If it is no origin.
     pub fn allow_origin(&mut self, origin: &str) -> Result<(), BadOrigin> {
-        let parsed = Origin::parse(origin).ok_or_else(|| BadOrigin(origin.to_owned()))?;
+        let parsed = HttpOrigin::parse(origin).ok_or_else(|| BadOrigin(origin.to_owned()))?;
         self.origins.push(parsed);
         Ok(())
     }
 
     /// What is allowed at an address.
-    pub(super) fn at(self, address: SocketAddr) -> Admitted {
+    pub(super) fn at(self, address: SocketAddr) -> ListenerAccess {
         let is_local = address.ip().is_loopback();
         let hosts = match is_local {
             true => names(address),
             false => Vec::new(),
         };
         // Pages of our own, if there were any.
-        let own = hosts.iter().map(|host| Origin {
+        let own = hosts.iter().map(|host| HttpOrigin {
             scheme: "http".to_owned(),
             host: host.clone(),
             port: Some(address.port()),
         });
         let mut origins = self.origins;
         origins.extend(own);
-        Admitted {
+        ListenerAccess {
             tokens: self.tokens,
             origins,
             hosts: is_local.then_some(hosts),
@@ -190,14 +190,14 @@ fn names(address: SocketAddr) -> Vec<String> {
 
 /// An origin, as browsers send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Origin {
+struct HttpOrigin {
     scheme: String,
     host: String,
     /// The one of the scheme, where none was named.
     port: Option<u16>,
 }
 
-impl Origin {
+impl HttpOrigin {
     fn parse(text: &str) -> Option<Self> {
         let uri: Uri = text.strip_suffix('/').unwrap_or(text).parse().ok()?;
         if !matches!(uri.path(), "" | "/") || uri.query().is_some() || text.contains('#') {
@@ -230,32 +230,32 @@ impl Origin {
 }
 
 /// Who may use a server that listens.
-pub(super) struct Admitted {
-    tokens: Option<Tokens>,
-    origins: Vec<Origin>,
+pub(super) struct ListenerAccess {
+    tokens: Option<CallerTokens>,
+    origins: Vec<HttpOrigin>,
     /// What we may be called; on a network a server has names that it does not know.
     hosts: Option<Vec<String>>,
     port: u16,
 }
 
 /// What is to be done with a request.
-pub(super) enum Judged {
+pub(super) enum HttpAdmission {
     /// It is one of this caller.
     Caller(Arc<str>),
     /// It was refused, or has its answer.
-    Answered(Answer),
+    Answered(McpHttpAnswer),
 }
 
-impl Admitted {
+impl ListenerAccess {
     /// Judges a request by its head.
-    pub(super) fn judge<B>(&self, request: &Request<B>) -> Judged {
+    pub(super) fn judge<B>(&self, request: &Request<B>) -> HttpAdmission {
         match self.judged(request) {
-            Ok(caller) => Judged::Caller(caller),
-            Err(answer) => Judged::Answered(*answer),
+            Ok(caller) => HttpAdmission::Caller(caller),
+            Err(answer) => HttpAdmission::Answered(*answer),
         }
     }
 
-    fn judged<B>(&self, request: &Request<B>) -> Result<Arc<str>, Box<Answer>> {
+    fn judged<B>(&self, request: &Request<B>) -> Result<Arc<str>, Box<McpHttpAnswer>> {
         let headers = request.headers();
         let refused = |status, text: &str| Err(Box::new(refusal(status, text)));
         if !self.is_our_name(request.uri(), headers) {
@@ -310,7 +310,7 @@ impl Admitted {
     /// The origin of the page that sent a request, if it may read the answer.
     pub(super) fn allowed_origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let value = headers.get(ORIGIN)?;
-        let origin = Origin::parse(value.to_str().ok()?)?;
+        let origin = HttpOrigin::parse(value.to_str().ok()?)?;
         self.origins.contains(&origin).then(|| value.clone())
     }
 
@@ -351,7 +351,7 @@ impl Admitted {
 
     /// The same for rmcp.
     pub(super) fn origins(&self) -> Vec<String> {
-        self.origins.iter().map(Origin::to_text).collect()
+        self.origins.iter().map(HttpOrigin::to_text).collect()
     }
 }
 
@@ -364,7 +364,7 @@ fn bearer(value: &str) -> Option<&str> {
 }
 
 /// Tells a browser what a page of an allowed origin may send.
-fn preflight(origin: HeaderValue) -> Answer {
+fn preflight(origin: HeaderValue) -> McpHttpAnswer {
     let mut answer = refusal(StatusCode::NO_CONTENT, "");
     *answer.body_mut() = http_body_util::BodyExt::boxed(http_body_util::Empty::new());
     let headers = answer.headers_mut();
@@ -381,7 +381,7 @@ fn preflight(origin: HeaderValue) -> Answer {
 }
 
 /// Lets a page of an allowed origin read an answer.
-pub(super) fn share(answer: &mut Answer, origin: HeaderValue) {
+pub(super) fn share(answer: &mut McpHttpAnswer, origin: HeaderValue) {
     let headers = answer.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     let exposed =

@@ -1,4 +1,4 @@
-//! [`Connections`]: how many there may be, and for how long one may hold its place without showing a token.
+//! [`HttpConnections`]: how many there may be, and for how long one may hold its place without showing a token.
 //!
 //! Strangers and callers are counted apart. A stranger that opens connections and says nothing, or says it
 //! byte by byte, loses the oldest of them to the next one that comes, so that a caller, who shows its token
@@ -17,12 +17,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::Service;
+use super::HttpService;
 
 /// The connections of a server.
-pub(super) struct Connections {
+pub(super) struct HttpConnections {
     /// Those that have shown no token yet, the oldest first.
-    strangers: Mutex<VecDeque<Weak<Watched>>>,
+    strangers: Mutex<VecDeque<Weak<ConnectionPlace>>>,
     callers: Arc<Semaphore>,
     /// Held by every connection: when all of it is there, there is none.
     all: Arc<Semaphore>,
@@ -30,15 +30,15 @@ pub(super) struct Connections {
 }
 
 /// One connection, as others see it.
-pub(super) struct Watched {
+pub(super) struct ConnectionPlace {
     /// Its place among the callers, once it has shown a token.
     place: Mutex<Option<OwnedSemaphorePermit>>,
     is_admitted: AtomicBool,
-    connections: Arc<Connections>,
+    connections: Arc<HttpConnections>,
     dropped: CancellationToken,
 }
 
-impl Connections {
+impl HttpConnections {
     pub(super) fn new() -> Self {
         Self {
             strangers: Mutex::default(),
@@ -56,8 +56,8 @@ impl Connections {
     }
 
     /// Takes in a stranger. If there are too many, the one that has been one for longest goes.
-    fn welcome(self: &Arc<Self>) -> Arc<Watched> {
-        let watched = Arc::new(Watched {
+    fn welcome(self: &Arc<Self>) -> Arc<ConnectionPlace> {
+        let watched = Arc::new(ConnectionPlace {
             place: Mutex::new(None),
             is_admitted: AtomicBool::new(false),
             connections: Arc::clone(self),
@@ -77,14 +77,14 @@ impl Connections {
         watched
     }
 
-    fn strangers(&self) -> MutexGuard<'_, VecDeque<Weak<Watched>>> {
+    fn strangers(&self) -> MutexGuard<'_, VecDeque<Weak<ConnectionPlace>>> {
         self.strangers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Watched {
+impl ConnectionPlace {
     /// A request has shown a token. Whether there is a place for its caller.
     pub(super) fn admit(&self) -> bool {
         if self.is_admitted.load(Ordering::Acquire) {
@@ -102,8 +102,8 @@ impl Watched {
 /// Takes connections until `stopping`, and serves each on a task of its own.
 pub(super) async fn accept(
     listener: &TcpListener,
-    connections: &Arc<Connections>,
-    service: &Arc<Service>,
+    connections: &Arc<HttpConnections>,
+    service: &Arc<HttpService>,
     stopping: &CancellationToken,
 ) {
     loop {
@@ -131,7 +131,7 @@ pub(super) async fn accept(
     }
 }
 
-async fn serve(stream: TcpStream, service: &Arc<Service>, watched: &Arc<Watched>) {
+async fn serve(stream: TcpStream, service: &Arc<HttpService>, watched: &Arc<ConnectionPlace>) {
     // Answers are small and whole: waiting for more to send only delays them.
     let _ = stream.set_nodelay(true);
     let answer = service_fn(|request| {

@@ -13,16 +13,16 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 
 use crate::caller::Caller;
-use crate::shared::Shared;
+use crate::shared::SharedServer;
 
 /// The sessions of a server.
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
-    owners: Mutex<HashMap<SessionId, Owner>>,
+    owners: Mutex<HashMap<SessionId, SessionOwner>>,
 }
 
 /// Whose session it is.
-struct Owner {
+struct SessionOwner {
     caller: Weak<Caller>,
     used: Instant,
 }
@@ -82,7 +82,7 @@ impl Sessions {
             for (_, id) in &own {
                 owners.remove(id);
             }
-            let owner = Owner {
+            let owner = SessionOwner {
                 caller: Arc::downgrade(caller),
                 used: Instant::now(),
             };
@@ -95,7 +95,7 @@ impl Sessions {
     }
 
     /// Ends the sessions of callers whose turn has ended, for as long as it is polled.
-    pub(super) async fn end_with_turns(self: Arc<Self>, shared: Arc<Shared>) {
+    pub(super) async fn end_with_turns(self: Arc<Self>, shared: Arc<SharedServer>) {
         let mut ticks = tokio::time::interval(LOOK_AGAIN);
         loop {
             ticks.tick().await;
@@ -113,17 +113,17 @@ impl Sessions {
         }
     }
 
-    fn owners(&self) -> MutexGuard<'_, HashMap<SessionId, Owner>> {
+    fn owners(&self) -> MutexGuard<'_, HashMap<SessionId, SessionOwner>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Owner {
+impl SessionOwner {
     fn is(&self, caller: &Arc<Caller>) -> bool {
         std::ptr::eq(self.caller.as_ptr(), Arc::as_ptr(caller))
     }
 
-    fn is_there(&self, shared: &Shared) -> bool {
+    fn is_there(&self, shared: &SharedServer) -> bool {
         let caller = self.caller.upgrade();
         caller.is_some_and(|caller| shared.callers.has(&caller))
     }

@@ -1,4 +1,4 @@
-//! [`Lines`]: one message on each line, as a transport of rmcp.
+//! [`StdioLines`]: one message on each line, as a transport of rmcp.
 //!
 //! A line that is too long, is no JSON or no message is answered, and the next one is read: rmcp's own transport
 //! drops most of these without a word, and their sender waits for ever. A client that asks faster than it
@@ -24,20 +24,20 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use self::unanswered_requests::{Debt, Debts};
+use self::unanswered_requests::{HeldRequest, HeldRequests};
 
 /// Messages on lines.
-pub(super) struct Lines<R, W: AsyncWrite + Unpin + Send + 'static> {
-    input: Input<R, W>,
+pub(super) struct StdioLines<R, W: AsyncWrite + Unpin + Send + 'static> {
+    input: StdioInput<R, W>,
     /// Whether there was a request: what comes before it means nothing.
     has_begun: bool,
-    out: Arc<Out<W>>,
+    out: Arc<StdioSender<W>>,
     /// Told when the client has closed its side.
     closed: CancellationToken,
 }
 
 /// What comes from the client.
-struct Input<R, W> {
+struct StdioInput<R, W> {
     reader: BufReader<R>,
     /// The line as far as it has come. It is here, and not in a function: `receive` may be given up at any
     /// moment, and goes on where it was.
@@ -46,34 +46,34 @@ struct Input<R, W> {
     is_skipping: bool,
     /// What is being answered to the last line that was no message.
     reply: Option<JoinHandle<()>>,
-    out: Arc<Out<W>>,
+    out: Arc<StdioSender<W>>,
 }
 
 /// What goes to the client, and what is owed to it.
-struct Out<W> {
+struct StdioSender<W> {
     writer: tokio::sync::Mutex<Option<W>>,
     /// The requests that have no answer yet.
-    owed: Mutex<HashMap<RequestId, Arc<Debt>>>,
-    debts: Arc<Debts>,
+    owed: Mutex<HashMap<RequestId, Arc<HeldRequest>>>,
+    debts: Arc<HeldRequests>,
     /// Told when nobody reads any more.
     gone: CancellationToken,
 }
 
-impl<R, W> Lines<R, W>
+impl<R, W> StdioLines<R, W>
 where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
     /// Messages from `reader` and to `writer`. `closed` is cancelled when there is nothing more to read.
     pub(super) fn new(reader: R, writer: W, closed: CancellationToken) -> Self {
-        let out = Arc::new(Out {
+        let out = Arc::new(StdioSender {
             writer: tokio::sync::Mutex::new(Some(writer)),
             owed: Mutex::default(),
             debts: Arc::default(),
             gone: CancellationToken::new(),
         });
         Self {
-            input: Input {
+            input: StdioInput {
                 reader: BufReader::with_capacity(READ_AT_ONCE, reader),
                 line: Vec::new(),
                 is_skipping: false,
@@ -87,7 +87,7 @@ where
     }
 
     /// What a whole line says.
-    fn parsed(&mut self) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+    fn parsed(&mut self) -> Result<Option<ClientJsonRpcMessage>, LineRejection> {
         let line = self.input.line.trim_ascii();
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         let bytes = line.len();
@@ -118,11 +118,11 @@ where
         &mut self,
         mut message: ClientJsonRpcMessage,
         bytes: usize,
-    ) -> Result<ClientJsonRpcMessage, Refused> {
+    ) -> Result<ClientJsonRpcMessage, LineRejection> {
         match &mut message {
             ClientJsonRpcMessage::Request(request) => {
                 self.has_begun = true;
-                let debt = Debt::new(&self.out.debts, bytes);
+                let debt = HeldRequest::new(&self.out.debts, bytes);
                 // The handler holds it, too: one whose request was given up may go on for a while.
                 request.request.extensions_mut().insert(Arc::clone(&debt));
                 match self.out.owed().entry(request.id.clone()) {
@@ -149,9 +149,9 @@ where
     async fn received(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let line = match self.input.line().await {
-                Ok(Line::End) | Err(_) => return None,
-                Ok(Line::TooLong) => Err(Box::new((None, too_long()))),
-                Ok(Line::Whole) => self.parsed(),
+                Ok(LineOutcome::End) | Err(_) => return None,
+                Ok(LineOutcome::TooLong) => Err(Box::new((None, too_long()))),
+                Ok(LineOutcome::Whole) => self.parsed(),
             };
             match line {
                 Ok(Some(message)) => return Some(message),
@@ -162,24 +162,24 @@ where
     }
 }
 
-impl<R, W> Input<R, W>
+impl<R, W> StdioInput<R, W>
 where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
     /// The next line, when there is room for it.
-    async fn line(&mut self) -> io::Result<Line> {
+    async fn line(&mut self) -> io::Result<LineOutcome> {
         self.has_room().await;
         self.next().await
     }
 
     /// Reads on until there is a whole line.
-    async fn next(&mut self) -> io::Result<Line> {
+    async fn next(&mut self) -> io::Result<LineOutcome> {
         loop {
             let available = self.reader.fill_buf().await?;
             if available.is_empty() {
                 // Half a message is none.
-                return Ok(Line::End);
+                return Ok(LineOutcome::End);
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(available.len(), |end| end + 1);
@@ -191,7 +191,7 @@ where
             // From here to the end nothing waits, so that nothing is lost if this is given up.
             match (end, self.is_skipping || is_too_long) {
                 (None, false) => {}
-                (Some(_), false) => return Ok(Line::Whole),
+                (Some(_), false) => return Ok(LineOutcome::Whole),
                 (None, true) => {
                     self.is_skipping = true;
                     self.line = Vec::new();
@@ -199,7 +199,7 @@ where
                 (Some(_), true) => {
                     self.is_skipping = false;
                     self.line = Vec::new();
-                    return Ok(Line::TooLong);
+                    return Ok(LineOutcome::TooLong);
                 }
             }
         }
@@ -227,10 +227,10 @@ where
 }
 
 /// What a line that is no message is answered with, and which request it was, if that can be told.
-type Refused = Box<(Option<RequestId>, ErrorData)>;
+type LineRejection = Box<(Option<RequestId>, ErrorData)>;
 
 /// What was read.
-enum Line {
+enum LineOutcome {
     Whole,
     TooLong,
     End,
@@ -238,7 +238,7 @@ enum Line {
 
 /// What a line says; nothing, if it is a notification that nobody knows. Otherwise the error that it is
 /// answered with.
-fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
+fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, LineRejection> {
     let error = match serde_json::from_slice(line) {
         Ok(message) => return Ok(Some(message)),
         Err(error) => error,
@@ -281,7 +281,7 @@ fn line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-impl<W> Out<W>
+impl<W> StdioSender<W>
 where
     W: AsyncWrite + Unpin,
 {
@@ -299,24 +299,24 @@ where
     }
 }
 
-impl<W> Out<W> {
-    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<Debt>>> {
+impl<W> StdioSender<W> {
+    fn owed(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<HeldRequest>>> {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a message is the answer to. It is owed until it was read, even if the request was given up.
-    fn settled(&self, message: &ServerJsonRpcMessage) -> Option<Arc<Debt>> {
+    fn settled(&self, message: &ServerJsonRpcMessage) -> Option<Arc<HeldRequest>> {
         let id = match message {
             ServerJsonRpcMessage::Response(response) => Some(&response.id),
             ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => return None,
         };
         let debt = id.and_then(|id| self.owed().remove(id));
-        debt.or_else(|| Some(Debt::new(&self.debts, 0)))
+        debt.or_else(|| Some(HeldRequest::new(&self.debts, 0)))
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for StdioLines<R, W>
 where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,

@@ -13,24 +13,24 @@ use tokio::net::unix::pipe;
 /// Standard input and output. Must be called inside of a runtime.
 ///
 /// Pipes and sockets are read and written without a thread in between, which would cost more than reading a small file does.
-pub(super) fn open() -> (Reader, Writer) {
+pub(super) fn open() -> (StdinReader, StdoutWriter) {
     #[cfg(unix)]
     {
-        let reader = unix::reader().unwrap_or_else(|| Reader::Other(tokio::io::stdin()));
-        let writer = unix::writer().unwrap_or_else(|| Writer::Other(tokio::io::stdout()));
+        let reader = unix::reader().unwrap_or_else(|| StdinReader::Other(tokio::io::stdin()));
+        let writer = unix::writer().unwrap_or_else(|| StdoutWriter::Other(tokio::io::stdout()));
         (reader, writer)
     }
     #[cfg(not(unix))]
     {
         (
-            Reader::Other(tokio::io::stdin()),
-            Writer::Other(tokio::io::stdout()),
+            StdinReader::Other(tokio::io::stdin()),
+            StdoutWriter::Other(tokio::io::stdout()),
         )
     }
 }
 
 /// Standard input.
-pub(super) enum Reader {
+pub(super) enum StdinReader {
     /// What Python and Rust programs give to those that they start.
     #[cfg(target_os = "linux")]
     Pipe(pipe::Receiver),
@@ -42,7 +42,7 @@ pub(super) enum Reader {
 }
 
 /// Standard output.
-pub(super) enum Writer {
+pub(super) enum StdoutWriter {
     #[cfg(target_os = "linux")]
     Pipe(pipe::Sender),
     #[cfg(unix)]
@@ -59,30 +59,30 @@ mod unix {
     use rustix::net::{AddressFamily, SocketType, sockopt};
     use tokio::net::UnixStream;
 
-    use super::{Reader, Writer};
+    use super::{StdinReader, StdoutWriter};
 
-    pub(super) fn reader() -> Option<Reader> {
+    pub(super) fn reader() -> Option<StdinReader> {
         let stdin = rustix::stdio::stdin();
         #[cfg(target_os = "linux")]
         if is_pipe(&stdin) {
             let own = reopened("/proc/self/fd/0", rustix::fs::OFlags::RDONLY)?;
             return tokio::net::unix::pipe::Receiver::from_owned_fd(own)
                 .ok()
-                .map(Reader::Pipe);
+                .map(StdinReader::Pipe);
         }
-        socket(&stdin).map(Reader::Socket)
+        socket(&stdin).map(StdinReader::Socket)
     }
 
-    pub(super) fn writer() -> Option<Writer> {
+    pub(super) fn writer() -> Option<StdoutWriter> {
         let stdout = rustix::stdio::stdout();
         #[cfg(target_os = "linux")]
         if is_pipe(&stdout) {
             let own = reopened("/proc/self/fd/1", rustix::fs::OFlags::WRONLY)?;
             return tokio::net::unix::pipe::Sender::from_owned_fd(own)
                 .ok()
-                .map(Writer::Pipe);
+                .map(StdoutWriter::Pipe);
         }
-        socket(&stdout).map(Writer::Socket)
+        socket(&stdout).map(StdoutWriter::Socket)
     }
 
     #[cfg(target_os = "linux")]
@@ -117,7 +117,7 @@ mod unix {
     }
 }
 
-impl AsyncRead for Reader {
+impl AsyncRead for StdinReader {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -133,7 +133,7 @@ impl AsyncRead for Reader {
     }
 }
 
-impl AsyncWrite for Writer {
+impl AsyncWrite for StdoutWriter {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -3,23 +3,24 @@
 use std::time::Duration;
 
 use jig_policy::{
-    Access, Capabilities, Capability, CommandRule, CommandTarget, Connection, DefaultAccess,
-    EnvRule, EnvUse, FileTarget, FsRule, Guards, MoveTarget, NetRule, NetTarget, Origin, Policy,
-    Program, ProtectionLevel, Reason, Speaks, Verdict, Workspace,
+    Capability, CommandProgram, CommandTarget, Connection, DeclaredAccess, DeclaredCommandRule,
+    DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule, DefaultAccess, EnvUse, FileCapabilities,
+    FileTarget, Guards, MoveTarget, NetTarget, Policy, ProtectionLevel, Reason, RuleOrigin,
+    SpokenProtocol, Verdict, Workspace,
 };
 
 use crate::agrees_with_reference::random::{on_env, on_files, on_net, workspace};
 use crate::agrees_with_reference::reference::tree::{Names, Node, Tree};
 
-fn rule(path: &str, capabilities: Capabilities) -> FsRule {
-    FsRule {
+fn rule(path: &str, capabilities: FileCapabilities) -> DeclaredFsRule {
+    DeclaredFsRule {
         path: path.to_owned(),
         capabilities,
-        origin: Origin::named("test"),
+        origin: RuleOrigin::named("test"),
     }
 }
 
-fn files(rules: &[(&str, Capabilities)], guards: &Guards) -> (Policy, Workspace<Tree>) {
+fn files(rules: &[(&str, FileCapabilities)], guards: &Guards) -> (Policy, Workspace<Tree>) {
     let workspace = workspace(&Tree::default());
     let rules = rules.iter().map(|(path, some)| rule(path, *some)).collect();
     let policy = Policy::compile(&on_files(rules), DefaultAccess::NOTHING, guards, &workspace);
@@ -29,7 +30,7 @@ fn files(rules: &[(&str, Capabilities)], guards: &Guards) -> (Policy, Workspace<
 /// An approval turns what is uncovered into a permit. It must not carry a denial along.
 #[test]
 fn approving_a_move_does_not_approve_a_denied_part_of_it() {
-    let read_write = Capabilities::ALL;
+    let read_write = FileCapabilities::ALL;
     let guards = Guards::of_workspace();
     // (source, destination): one is uncovered (sensitive), the other is never to be changed.
     for (from, to) in [
@@ -37,7 +38,7 @@ fn approving_a_move_does_not_approve_a_denied_part_of_it() {
         ("jig.toml", ".env"),
         (".env", "locked/x"),
     ] {
-        let rules = [(".", read_write), ("locked", Capabilities::NONE)];
+        let rules = [(".", read_write), ("locked", FileCapabilities::NONE)];
         let (policy, workspace) = files(&rules, &guards);
         let target = MoveTarget {
             from: workspace.resolve(from).expect("it is inside"),
@@ -55,11 +56,14 @@ fn approving_a_delete_does_not_approve_what_is_denied_below() {
     let guards = Guards::of_workspace();
     // Nothing covers `a`, and `.jig` needs a rule that names it; below both lies a denial.
     for (rules, path) in [
-        (vec![("a/b", Capabilities::just(Capability::Read))], "a"),
-        (vec![(".", Capabilities::ALL)], ".jig"),
-        (vec![("other", Capabilities::ALL)], ".jig"),
+        (vec![("a/b", FileCapabilities::just(Capability::Read))], "a"),
+        (vec![(".", FileCapabilities::ALL)], ".jig"),
+        (vec![("other", FileCapabilities::ALL)], ".jig"),
         (
-            vec![(".", Capabilities::ALL), (".ssh/x", Capabilities::NONE)],
+            vec![
+                (".", FileCapabilities::ALL),
+                (".ssh/x", FileCapabilities::NONE),
+            ],
             ".ssh",
         ),
     ] {
@@ -76,20 +80,20 @@ fn approving_a_delete_does_not_approve_what_is_denied_below() {
 #[test]
 fn approving_execution_does_not_approve_denied_arguments_x_48() {
     let workspace = workspace(&Tree::default());
-    let access = Access {
-        fs: vec![rule("src", Capabilities::ALL)],
-        commands: Some(vec![CommandRule {
+    let access = DeclaredAccess {
+        fs: vec![rule("src", FileCapabilities::ALL)],
+        commands: Some(vec![DeclaredCommandRule {
             program: "./run".to_owned(),
             args: Some(vec![vec!["safe".to_owned()]]),
             envs: Vec::new(),
-            origin: Origin::named("test"),
+            origin: RuleOrigin::named("test"),
         }]),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let policy = Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)
         .expect("the rules compile");
     let target = |arg: &str| CommandTarget {
-        program: Program::parse("./run", &workspace).expect("it is inside"),
+        program: CommandProgram::parse("./run", &workspace).expect("it is inside"),
         args: vec![arg.to_owned()],
     };
     let refused = policy.permit(target("unsafe")).expect_err("it is refused");
@@ -103,7 +107,10 @@ fn approving_execution_does_not_approve_denied_arguments_x_48() {
 /// X-65 over three calls: move `.git` away, put a hook where nobody looks, move it back.
 #[test]
 fn a_rule_on_git_does_not_open_its_hooks_by_moving_it_x_66() {
-    let rules = [(".", Capabilities::ALL), (".git", Capabilities::ALL)];
+    let rules = [
+        (".", FileCapabilities::ALL),
+        (".git", FileCapabilities::ALL),
+    ];
     let (policy, workspace) = files(&rules, &Guards::default());
     let at = |path: &str| workspace.resolve(path).expect("it is inside");
     let hook = policy.decide_fs(Capability::Create, &at(".git/hooks/pre-commit"));
@@ -116,7 +123,7 @@ fn a_rule_on_git_does_not_open_its_hooks_by_moving_it_x_66() {
     assert!(!policy.decide_move(&at(".git"), &at("x"), true).is_allowed());
     assert!(!policy.decide_move(&at("x"), &at(".git"), true).is_allowed());
     // With the hooks named, the same is allowed.
-    let rules = [rules[0], rules[1], (".git/hooks", Capabilities::ALL)];
+    let rules = [rules[0], rules[1], (".git/hooks", FileCapabilities::ALL)];
     let (policy, _) = files(&rules, &Guards::default());
     assert!(policy.decide_move(&at(".git"), &at("x"), true).is_allowed());
     assert!(policy.decide_move(&at("x"), &at(".git"), true).is_allowed());
@@ -127,7 +134,7 @@ fn a_rule_on_git_does_not_open_its_hooks_by_moving_it_x_66() {
 fn the_deepest_sensitive_path_must_be_named_x_66() {
     let mut guards = Guards::default();
     guards.sensitive.add("/.aws/prod").expect("a pattern");
-    let (policy, workspace) = files(&[(".aws", Capabilities::ALL)], &guards);
+    let (policy, workspace) = files(&[(".aws", FileCapabilities::ALL)], &guards);
     let read = |path: &str| {
         let path = workspace.resolve(path).expect("it is inside");
         policy.decide_fs(Capability::Read, &path).verdict
@@ -141,13 +148,13 @@ fn the_deepest_sensitive_path_must_be_named_x_66() {
 /// Some servers drop what follows a `;` in a segment, before or after they fold `..`.
 #[test]
 fn parameters_in_a_segment_do_not_hide_it() {
-    let rule = |path_prefix: Option<&str>, allow| NetRule {
+    let rule = |path_prefix: Option<&str>, allow| DeclaredNetRule {
         host: "example.com".to_owned(),
         scheme: None,
         port: None,
         path_prefix: path_prefix.map(str::to_owned),
         allow,
-        origin: Origin::named("test"),
+        origin: RuleOrigin::named("test"),
     };
     let access = on_net(vec![rule(None, true), rule(Some("/admin"), false)]);
     let workspace = workspace(&Tree::default());
@@ -161,13 +168,13 @@ fn parameters_in_a_segment_do_not_hide_it() {
 
 #[test]
 fn segments_that_are_no_text_are_not_confused() {
-    let access = on_net(vec![NetRule {
+    let access = on_net(vec![DeclaredNetRule {
         host: "example.com".to_owned(),
         scheme: None,
         port: None,
         path_prefix: Some("/open".to_owned()),
         allow: true,
-        origin: Origin::named("test"),
+        origin: RuleOrigin::named("test"),
     }]);
     let workspace = workspace(&Tree::default());
     let policy = Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)
@@ -179,7 +186,7 @@ fn segments_that_are_no_text_are_not_confused() {
         let target = NetTarget::parse(url).expect("a URL");
         assert_eq!(policy.decide_net(&target).verdict, Verdict::Deny, "{url}");
     }
-    let rule = NetRule {
+    let rule = DeclaredNetRule {
         path_prefix: Some("/%FF".to_owned()),
         ..access.net[0].clone()
     };
@@ -223,18 +230,18 @@ fn processor_time() -> Duration {
 fn a_hundred_thousand_rules_compile_and_decide() {
     let count = 100_000;
     let workspace = workspace(&Tree::default());
-    let origin = Origin::named("test");
-    let access = Access {
+    let origin = RuleOrigin::named("test");
+    let access = DeclaredAccess {
         fs: (0..count)
             .map(|n| {
                 rule(
                     &format!("d{}/e{}/f{n}", n % 10, n % 1_000),
-                    Capabilities::ALL,
+                    FileCapabilities::ALL,
                 )
             })
             .collect(),
         net: (0..count)
-            .map(|n| NetRule {
+            .map(|n| DeclaredNetRule {
                 host: format!("h{}.example", n % 100),
                 scheme: None,
                 port: None,
@@ -244,7 +251,7 @@ fn a_hundred_thousand_rules_compile_and_decide() {
             })
             .collect(),
         env: (0..count)
-            .map(|n| EnvRule {
+            .map(|n| DeclaredEnvRule {
                 name: format!("V{n}*"),
                 read: n % 2 == 0,
                 header: false,
@@ -253,7 +260,7 @@ fn a_hundred_thousand_rules_compile_and_decide() {
             .collect(),
         commands: Some(
             (0..count)
-                .map(|n| CommandRule {
+                .map(|n| DeclaredCommandRule {
                     program: format!("p{n}"),
                     args: None,
                     envs: Vec::new(),
@@ -271,7 +278,7 @@ fn a_hundred_thousand_rules_compile_and_decide() {
     let tls = Connection {
         host: "h77.example",
         port: 443,
-        speaks: Speaks::Tls,
+        speaks: SpokenProtocol::Tls,
     };
     quick("deciding", || {
         for _ in 0..1_000 {
@@ -293,9 +300,10 @@ fn a_hundred_thousand_rules_compile_and_decide() {
 #[test]
 fn a_refusal_with_much_restricted_below_is_cheap() {
     let workspace = workspace(&Tree::default());
-    let read = Capabilities::just(Capability::Read);
-    let mut rules: Vec<FsRule> = (0..100_000).map(|n| rule(&format!("d{n}"), read)).collect();
-    rules.push(rule(".", Capabilities::ALL));
+    let read = FileCapabilities::just(Capability::Read);
+    let mut rules: Vec<DeclaredFsRule> =
+        (0..100_000).map(|n| rule(&format!("d{n}"), read)).collect();
+    rules.push(rule(".", FileCapabilities::ALL));
     let access = on_files(rules);
     let policy = Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)
         .expect("the rules compile");
@@ -314,18 +322,18 @@ fn a_refusal_with_much_restricted_below_is_cheap() {
 #[test]
 fn a_hundred_thousand_equal_rules() {
     let names = vec![
-        EnvRule {
+        DeclaredEnvRule {
             name: "A*".to_owned(),
             read: false,
             header: false,
-            origin: Origin::named("early"),
+            origin: RuleOrigin::named("early"),
         };
         100_000
     ];
     let mut access = on_env(names);
-    access.env.push(EnvRule {
+    access.env.push(DeclaredEnvRule {
         read: true,
-        origin: Origin::named("last"),
+        origin: RuleOrigin::named("last"),
         ..access.env[0].clone()
     });
     let workspace = workspace(&Tree::default());
@@ -345,7 +353,10 @@ fn a_hundred_thousand_equal_rules() {
 
 #[test]
 fn long_targets_are_cheap() {
-    let rules = [(".", Capabilities::ALL), (".d/.d", Capabilities::NONE)];
+    let rules = [
+        (".", FileCapabilities::ALL),
+        (".d/.d", FileCapabilities::NONE),
+    ];
     let (policy, workspace) = files(&rules, &Guards::of_workspace());
     for path in [
         ".d/".repeat(10_000),
@@ -370,13 +381,13 @@ fn long_targets_are_cheap() {
     }
     let net = on_net(
         (0..64)
-            .map(|depth| NetRule {
+            .map(|depth| DeclaredNetRule {
                 host: "h".to_owned(),
                 scheme: None,
                 port: None,
                 path_prefix: Some("/a".repeat(depth) + "/"),
                 allow: depth % 2 == 0,
-                origin: Origin::named("test"),
+                origin: RuleOrigin::named("test"),
             })
             .collect(),
     );
@@ -401,8 +412,8 @@ fn a_deep_rule_compiles() {
     let workspace = workspace(&Tree::default());
     let deep = "d/".repeat(2_000);
     let access = on_files(vec![
-        rule(&deep, Capabilities::NONE),
-        rule(".", Capabilities::ALL),
+        rule(&deep, FileCapabilities::NONE),
+        rule(".", FileCapabilities::ALL),
     ]);
     let policy = quick("a deep rule", || {
         Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)
@@ -450,8 +461,8 @@ fn a_protected_path_behind_links_is_protected_by_every_name() {
     let mut guards = Guards::default();
     guards.protect("jig.toml", ProtectionLevel::Never, "configuration");
     let access = on_files(vec![
-        rule(".", Capabilities::ALL),
-        rule("real/jig", Capabilities::ALL),
+        rule(".", FileCapabilities::ALL),
+        rule("real/jig", FileCapabilities::ALL),
     ]);
     let policy = Policy::compile(&access, DefaultAccess::VFS, &guards, &workspace)
         .expect("the rules compile");

@@ -1,6 +1,6 @@
 //! Decisions on the connections that programs make.
 
-use jig_policy::{ConnectionTarget, NetRule, NetTarget, OwnedSpeaks, Target, Verdict};
+use jig_policy::{ConnectionTarget, DeclaredNetRule, NetTarget, OwnedSpeaks, Target, Verdict};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -37,7 +37,7 @@ pub(crate) fn connection() -> impl Strategy<Value = ConnectionTarget> {
 }
 
 /// Rules among which those that matter to connections are frequent.
-pub(crate) fn rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<NetRule>> {
+pub(crate) fn rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<DeclaredNetRule>> {
     let scheme = select(vec!["wss", "ws", "sftp", "HTTPS", "odd"]);
     (random::net_rules(count), vec((any::<bool>(), scheme), 10)).prop_map(|(mut rules, changes)| {
         for (rule, (keeps, scheme)) in rules.iter_mut().zip(changes) {

@@ -1,8 +1,8 @@
 //! Decisions on files and moves.
 
 use jig_policy::{
-    Access, Capability, DefaultAccess, FsRule, Guards, Policy, ProtectionLevel, Resolved,
-    RuleErrorKind, Workspace,
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, Guards, Policy, ProtectionLevel,
+    ResolvedPath, RuleErrorKind, Workspace,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -16,10 +16,10 @@ pub(crate) const PAIRS: usize = 40_000;
 
 /// The rules that resolve, after both sides agreed which do not.
 pub(crate) fn valid(
-    rules: Vec<FsRule>,
+    rules: Vec<DeclaredFsRule>,
     tree: &Tree,
     workspace: &Workspace<Tree>,
-) -> Result<Vec<FsRule>, TestCaseError> {
+) -> Result<Vec<DeclaredFsRule>, TestCaseError> {
     let bad: Vec<usize> = (0..rules.len())
         .filter(|index| resolve(tree, &rules[*index].path).is_err())
         .collect();
@@ -49,7 +49,7 @@ pub(crate) fn valid(
 
 /// The plain evaluator for rules that all resolve.
 pub(crate) fn reference(
-    rules: &[FsRule],
+    rules: &[DeclaredFsRule],
     default: DefaultAccess,
     guards: &Guards,
     tree: &Tree,
@@ -114,7 +114,7 @@ fn decisions_agree_with_a_linear_scan_g_020_to_g_061_x_65_x_66() {
             let plain = reference(&rules, default, &guards, &tree);
             let policy = Policy::compile(&on_files(rules), default, &guards, &workspace)
                 .map_err(|errors| TestCaseError::fail(errors.to_string()))?;
-            let mut targets: Vec<(Names, Resolved)> = Vec::new();
+            let mut targets: Vec<(Names, ResolvedPath)> = Vec::new();
             for path in &paths {
                 targets.extend(agreed(&tree, &workspace, path)?);
             }
@@ -157,11 +157,16 @@ fn other_resources_keep_their_default_x_10() {
         random::default_access(),
     );
     check(50, 50, inputs, |(net, env, default)| {
-        let bare = Policy::compile(&Access::default(), default, &Guards::default(), &workspace);
-        let declared = Access {
+        let bare = Policy::compile(
+            &DeclaredAccess::default(),
+            default,
+            &Guards::default(),
+            &workspace,
+        );
+        let declared = DeclaredAccess {
             net,
             env,
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         // Rules that do not compile are a matter of the other tests.
         let declared = Policy::compile(&declared, default, &Guards::default(), &workspace);

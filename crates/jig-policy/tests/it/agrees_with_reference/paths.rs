@@ -14,7 +14,7 @@ pub(crate) fn agreed(
     tree: &Tree,
     workspace: &Workspace<Tree>,
     input: &str,
-) -> Result<Option<(Names, jig_policy::Resolved)>, TestCaseError> {
+) -> Result<Option<(Names, jig_policy::ResolvedPath)>, TestCaseError> {
     let expected = resolve(tree, input);
     match workspace.resolve(input) {
         Ok(resolved) => {

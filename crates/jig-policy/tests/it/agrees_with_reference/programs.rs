@@ -1,6 +1,9 @@
 //! Decisions on programs.
 
-use jig_policy::{Access, Capability, CommandRule, DefaultAccess, FsRule, Guards, Policy, Program};
+use jig_policy::{
+    Capability, CommandProgram, DeclaredAccess, DeclaredCommandRule, DeclaredFsRule, DefaultAccess,
+    Guards, Policy,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -21,7 +24,7 @@ pub(crate) fn plain_program(text: &str, tree: &Tree) -> Option<String> {
 }
 
 pub(crate) fn expected(
-    rules: Option<&[CommandRule]>,
+    rules: Option<&[DeclaredCommandRule]>,
     default: DefaultAccess,
     files: &Files,
     tree: &Tree,
@@ -45,20 +48,20 @@ pub(crate) fn expected(
 
 /// Rules that compile, by both accounts.
 pub(crate) fn valid(
-    rules: Option<Vec<CommandRule>>,
-    fs: Vec<FsRule>,
+    rules: Option<Vec<DeclaredCommandRule>>,
+    fs: Vec<DeclaredFsRule>,
     tree: &Tree,
-) -> Result<Access, TestCaseError> {
+) -> Result<DeclaredAccess, TestCaseError> {
     let workspace = random::workspace(tree);
     let fs = files::valid(fs, tree, &workspace)?;
     let commands = rules.map(|mut rules| {
         rules.retain(|rule| plain_program(&rule.program, tree).is_some());
         rules
     });
-    Ok(Access {
+    Ok(DeclaredAccess {
         fs,
         commands,
-        ..Access::default()
+        ..DeclaredAccess::default()
     })
 }
 
@@ -82,7 +85,7 @@ fn decisions_agree_with_a_linear_scan_x_47_x_48() {
         for (program, args) in &runs {
             let commands = access.commands.as_deref();
             let expected = expected(commands, default, &plain_files, &tree, program, args);
-            let parsed = Program::parse(program, &workspace).ok();
+            let parsed = CommandProgram::parse(program, &workspace).ok();
             prop_assert_eq!(expected.is_some(), parsed.is_some(), "{}", program);
             if let (Some(expected), Some(parsed)) = (expected, parsed) {
                 let found = Answer::of(&policy.decide_command(&parsed, args));

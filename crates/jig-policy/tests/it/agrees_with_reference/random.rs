@@ -1,8 +1,9 @@
 //! Random rules and targets from small alphabets, so that they meet often.
 
 use jig_policy::{
-    Access, Capabilities, Capability, CommandRule, DefaultAccess, EnvRule, FsRule, Guards, NetRule,
-    Origin, ProtectionLevel, Workspace,
+    Capability, DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule,
+    DeclaredNetRule, DefaultAccess, FileCapabilities, Guards, ProtectionLevel, RuleOrigin,
+    Workspace,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -190,17 +191,19 @@ pub(crate) fn workspace(tree: &Tree) -> Workspace<Tree> {
     Workspace::new(ROOT, tree.clone())
 }
 
-pub(crate) fn capabilities() -> impl Strategy<Value = Capabilities> {
+pub(crate) fn capabilities() -> impl Strategy<Value = FileCapabilities> {
     prop_oneof![
-        Just(Capabilities::NONE),
-        Just(Capabilities::ALL),
-        Just(Capabilities::WRITE),
+        Just(FileCapabilities::NONE),
+        Just(FileCapabilities::ALL),
+        Just(FileCapabilities::WRITE),
         proptest::sample::subsequence(Capability::ALL.to_vec(), 0..=5)
             .prop_map(|some| some.into_iter().collect()),
     ]
 }
 
-pub(crate) fn fs_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<FsRule>> {
+pub(crate) fn fs_rules(
+    count: std::ops::Range<usize>,
+) -> impl Strategy<Value = Vec<DeclaredFsRule>> {
     fs_rules_on(path(), count)
 }
 
@@ -208,9 +211,9 @@ pub(crate) fn fs_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = V
 pub(crate) fn fs_rules_on(
     path: impl Strategy<Value = String>,
     count: std::ops::Range<usize>,
-) -> impl Strategy<Value = Vec<FsRule>> {
+) -> impl Strategy<Value = Vec<DeclaredFsRule>> {
     let path = prop_oneof![1 => Just(".".to_owned()), 8 => path];
-    let rule = (path, capabilities()).prop_map(|(path, capabilities)| FsRule {
+    let rule = (path, capabilities()).prop_map(|(path, capabilities)| DeclaredFsRule {
         path,
         capabilities,
         origin: origin(0),
@@ -360,7 +363,9 @@ pub(crate) fn url() -> impl Strategy<Value = String> {
     )
 }
 
-pub(crate) fn net_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<NetRule>> {
+pub(crate) fn net_rules(
+    count: std::ops::Range<usize>,
+) -> impl Strategy<Value = Vec<DeclaredNetRule>> {
     let host = prop_oneof![
         9 => host(),
         1 => select(vec!["::1", "", "*.example.com", "exa mple", "a/b", "h:80", "user@h"])
@@ -378,7 +383,7 @@ pub(crate) fn net_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = 
         option::weighted(0.5, url_path()),
         any::<bool>(),
     )
-        .prop_map(|(host, scheme, port, path_prefix, allow)| NetRule {
+        .prop_map(|(host, scheme, port, path_prefix, allow)| DeclaredNetRule {
             host,
             scheme,
             port,
@@ -411,11 +416,13 @@ pub(crate) fn variable() -> impl Strategy<Value = String> {
     prop_oneof![4 => short, 1 => long, 2 => loading]
 }
 
-pub(crate) fn env_rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<EnvRule>> {
+pub(crate) fn env_rules(
+    count: std::ops::Range<usize>,
+) -> impl Strategy<Value = Vec<DeclaredEnvRule>> {
     let star = select(vec!["", "*"]);
     let rule =
         (variable(), star, any::<bool>(), any::<bool>()).prop_map(|(name, star, read, header)| {
-            EnvRule {
+            DeclaredEnvRule {
                 name: format!("{name}{star}"),
                 read,
                 header,
@@ -447,7 +454,7 @@ pub(crate) fn arguments() -> impl Strategy<Value = Vec<String>> {
     )
 }
 
-pub(crate) fn command_rules() -> impl Strategy<Value = Option<Vec<CommandRule>>> {
+pub(crate) fn command_rules() -> impl Strategy<Value = Option<Vec<DeclaredCommandRule>>> {
     let list = (
         vec(select(vec!["log", "-p", "", "a b"]), 0..3),
         any::<bool>(),
@@ -457,7 +464,7 @@ pub(crate) fn command_rules() -> impl Strategy<Value = Option<Vec<CommandRule>>>
             list.into_iter().map(str::to_owned).collect()
         });
     let rule = (program(), option::weighted(0.8, vec(list, 0..3))).prop_map(|(program, args)| {
-        CommandRule {
+        DeclaredCommandRule {
             program,
             args,
             envs: vec!["TOKEN".to_owned()],
@@ -477,27 +484,27 @@ pub(crate) fn command_rules() -> impl Strategy<Value = Option<Vec<CommandRule>>>
 }
 
 /// Access with rules on files only; the other resources likewise.
-pub(crate) fn on_files(fs: Vec<FsRule>) -> Access {
-    Access {
+pub(crate) fn on_files(fs: Vec<DeclaredFsRule>) -> DeclaredAccess {
+    DeclaredAccess {
         fs,
-        ..Access::default()
+        ..DeclaredAccess::default()
     }
 }
 
-pub(crate) fn on_net(net: Vec<NetRule>) -> Access {
-    Access {
+pub(crate) fn on_net(net: Vec<DeclaredNetRule>) -> DeclaredAccess {
+    DeclaredAccess {
         net,
-        ..Access::default()
+        ..DeclaredAccess::default()
     }
 }
 
-pub(crate) fn on_env(env: Vec<EnvRule>) -> Access {
-    Access {
+pub(crate) fn on_env(env: Vec<DeclaredEnvRule>) -> DeclaredAccess {
+    DeclaredAccess {
         env,
-        ..Access::default()
+        ..DeclaredAccess::default()
     }
 }
 
-fn origin(line: u32) -> Origin {
-    Origin::line("rules", line)
+fn origin(line: u32) -> RuleOrigin {
+    RuleOrigin::line("rules", line)
 }

@@ -6,8 +6,10 @@
 pub(crate) mod connections;
 pub(crate) mod tree;
 
-use jig_policy::{Capabilities, Capability, Decision, EnvUse, ProtectionLevel, Reason, Verdict};
-use jig_policy::{CommandRule, EnvRule, NetRule};
+use jig_policy::{
+    Capability, Decision, EnvUse, FileCapabilities, ProtectionLevel, Reason, Verdict,
+};
+use jig_policy::{DeclaredCommandRule, DeclaredEnvRule, DeclaredNetRule};
 
 use self::tree::Names;
 
@@ -84,7 +86,7 @@ pub(crate) struct Files {
 #[derive(Debug, Clone)]
 pub(crate) struct FilesRule {
     pub(crate) path: Names,
-    pub(crate) capabilities: Capabilities,
+    pub(crate) capabilities: FileCapabilities,
     pub(crate) origin: String,
     pub(crate) is_default: bool,
 }
@@ -356,7 +358,7 @@ impl PlainUrl {
         })
     }
 
-    pub(crate) fn matches(&self, rule: &NetRule) -> bool {
+    pub(crate) fn matches(&self, rule: &DeclaredNetRule) -> bool {
         let scheme = rule.scheme.as_ref().map(|scheme| scheme.to_lowercase());
         let port_fits = match (rule.port, ports_of(&self.scheme)) {
             (Some(port), _) => port == self.port,
@@ -374,7 +376,7 @@ impl PlainUrl {
     }
 }
 
-fn prefix_segments(rule: &NetRule) -> Vec<String> {
+fn prefix_segments(rule: &DeclaredNetRule) -> Vec<String> {
     let Some(prefix) = &rule.path_prefix else {
         return Vec::new();
     };
@@ -449,7 +451,7 @@ fn percent_decoded(text: &[u8]) -> Vec<u8> {
     }
 }
 
-pub(crate) fn decide_net(rules: &[NetRule], url: &PlainUrl) -> Answer {
+pub(crate) fn decide_net(rules: &[DeclaredNetRule], url: &PlainUrl) -> Answer {
     if rules.is_empty() {
         return Answer::new(Verdict::Uncovered, "default withholds", None);
     }
@@ -460,7 +462,7 @@ pub(crate) fn decide_net(rules: &[NetRule], url: &PlainUrl) -> Answer {
         return Answer::new(Verdict::Deny, "ambiguous path", None);
     }
     // G-078: scheme, port and each segment count one; the last of the best wins.
-    let mut best: Option<(usize, &NetRule)> = None;
+    let mut best: Option<(usize, &DeclaredNetRule)> = None;
     for rule in rules.iter().filter(|rule| url.matches(rule)) {
         let specificity = usize::from(rule.scheme.is_some())
             + usize::from(rule.port.is_some())
@@ -472,11 +474,11 @@ pub(crate) fn decide_net(rules: &[NetRule], url: &PlainUrl) -> Answer {
     by_grant(best.map(|(_, rule)| (rule.allow, rule.origin.to_string())))
 }
 
-pub(crate) fn decide_env(rules: &[EnvRule], wanted: EnvUse, name: &str) -> Answer {
+pub(crate) fn decide_env(rules: &[DeclaredEnvRule], wanted: EnvUse, name: &str) -> Answer {
     if rules.is_empty() {
         return Answer::new(Verdict::Uncovered, "default withholds", None);
     }
-    let mut best: Option<((usize, bool), &EnvRule)> = None;
+    let mut best: Option<((usize, bool), &DeclaredEnvRule)> = None;
     for rule in rules {
         let (literal, exact, matches) = match rule.name.strip_suffix('*') {
             Some(prefix) => (prefix, false, name.starts_with(prefix)),
@@ -521,9 +523,9 @@ fn by_grant(winner: Option<(bool, String)>) -> Answer {
 
 /// `program` names the program of a rule in the form in which `target` does.
 pub(crate) fn decide_command(
-    rules: Option<&[CommandRule]>,
+    rules: Option<&[DeclaredCommandRule]>,
     default_any: bool,
-    program: impl Fn(&CommandRule) -> Option<String>,
+    program: impl Fn(&DeclaredCommandRule) -> Option<String>,
     target: &str,
     execute: Option<Answer>,
     args: &[String],
@@ -552,7 +554,7 @@ pub(crate) fn decide_command(
     }
 }
 
-fn arguments_fit(rule: &CommandRule, args: &[String]) -> bool {
+fn arguments_fit(rule: &DeclaredCommandRule, args: &[String]) -> bool {
     let Some(lists) = &rule.args else {
         return true;
     };

@@ -3,9 +3,10 @@
 use std::fmt::Debug;
 
 use jig_policy::{
-    Access, Capabilities, Capability, CommandRule, CommandTarget, ConnectionTarget, DefaultAccess,
-    EnvRule, EnvTarget, EnvUse, FileTarget, FsRule, Guards, MoveTarget, NetRule, NetTarget, Origin,
-    OwnedSpeaks, Policy, Program, Resolved, Suggestion, Target, Verdict,
+    Capability, CommandProgram, CommandTarget, ConnectionTarget, DeclaredAccess,
+    DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule, DefaultAccess,
+    EnvTarget, EnvUse, FileCapabilities, FileTarget, Guards, MoveTarget, NetTarget, OwnedSpeaks,
+    Policy, ResolvedPath, RuleOrigin, Suggestion, Target, Verdict,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -22,9 +23,9 @@ use crate::agrees_with_reference::{connections, files, programs, urls, variables
 /// `lost` says whether losing the second target is the price of a suggestion for the first,
 /// `gained` whether gaining it is part of what was asked for.
 fn check_all<T: Target + Clone + Debug>(
-    access: &Access,
+    access: &DeclaredAccess,
     targets: &[T],
-    compile: impl Fn(&Access) -> Result<Policy, TestCaseError>,
+    compile: impl Fn(&DeclaredAccess) -> Result<Policy, TestCaseError>,
     hopeless: impl Fn(&T) -> bool,
     leads_elsewhere: impl Fn(&Suggestion) -> bool,
     lost: impl Fn(&Suggestion, &T, &T) -> bool,
@@ -100,7 +101,7 @@ fn allowed<T: Target>(policy: &Policy, targets: &[T]) -> Vec<bool> {
     decisions.map(|decision| decision.is_allowed()).collect()
 }
 
-fn names(path: &Resolved) -> Names {
+fn names(path: &ResolvedPath) -> Names {
     Names::of(path.path().as_str())
 }
 
@@ -110,7 +111,7 @@ fn names(path: &Resolved) -> Names {
 /// be removed or replaced whole. This is the one thing that a suggestion may take away. The
 /// other way round, once the path may be removed it no longer stands in the way of what is above
 /// it, which had the capability all along.
-fn names_below(suggestion: &Suggestion, path: &Resolved) -> bool {
+fn names_below(suggestion: &Suggestion, path: &ResolvedPath) -> bool {
     let path = names(path);
     suggestion.rules().fs.iter().any(|rule| {
         let named = Names::of(&rule.path);
@@ -143,7 +144,7 @@ fn suggestions_for_files() {
         |(tree, rules, default, guards, paths)| {
             let workspace = random::workspace(&tree);
             let access = on_files(files::valid(rules, &tree, &workspace)?);
-            let compile = |access: &Access| {
+            let compile = |access: &DeclaredAccess| {
                 Policy::compile(access, default, &guards, &workspace)
                     .map_err(|errors| TestCaseError::fail(errors.to_string()))
             };
@@ -229,11 +230,17 @@ fn suggestions_for_moves_of_repositories() {
 type Moves = Vec<(String, String, bool)>;
 
 fn check_moves(
-    (tree, rules, default, guards, moves): (Tree, Vec<FsRule>, DefaultAccess, Guards, Moves),
+    (tree, rules, default, guards, moves): (
+        Tree,
+        Vec<DeclaredFsRule>,
+        DefaultAccess,
+        Guards,
+        Moves,
+    ),
 ) -> Result<usize, TestCaseError> {
     let workspace = random::workspace(&tree);
     let access = on_files(files::valid(rules, &tree, &workspace)?);
-    let compile = |access: &Access| {
+    let compile = |access: &DeclaredAccess| {
         Policy::compile(access, default, &guards, &workspace)
             .map_err(|errors| TestCaseError::fail(errors.to_string()))
     };
@@ -267,7 +274,7 @@ fn check_moves(
             names_below(suggestion, &other.from) || names_below(suggestion, &other.to)
         },
         |suggestion, target, other| {
-            let opened = |path: &Resolved| {
+            let opened = |path: &ResolvedPath| {
                 names(path).is_within(&names(&target.from))
                     || names(path).is_within(&names(&target.to))
                     || names_below(suggestion, path)
@@ -278,7 +285,7 @@ fn check_moves(
 }
 
 /// Whether a URL is denied whose path can be read in two ways: no rule can be on such a path.
-fn is_denied_and_ambiguous(access: &Access, target: &NetTarget) -> bool {
+fn is_denied_and_ambiguous(access: &DeclaredAccess, target: &NetTarget) -> bool {
     let plain = PlainUrl::parse(&target.to_string());
     plain.is_some_and(|plain| {
         plain.ambiguous && decide_net(&access.net, &plain).verdict == Verdict::Deny
@@ -290,7 +297,7 @@ fn suggestions_for_urls() {
     let inputs = (random::net_rules(0..7), vec(random::url(), 30));
     check(250, 3_000, inputs, |(rules, texts)| {
         let access = on_net(urls::valid(rules));
-        let compile = |access: &Access| {
+        let compile = |access: &DeclaredAccess| {
             urls::compile(&access.net).map_err(|errors| TestCaseError::fail(errors.to_string()))
         };
         let targets: Vec<NetTarget> = texts
@@ -324,19 +331,19 @@ fn suggestions_for_urls() {
 }
 
 /// Whether nothing can be added that helps: a path is hidden, ambiguous or part of no host.
-fn is_hopeless(access: &Access, target: &ConnectionTarget) -> bool {
+fn is_hopeless(access: &DeclaredAccess, target: &ConnectionTarget) -> bool {
     let answer = decide_connection(&access.net, &target.host, target.port, &target.speaks);
     let hidden = ["path under TLS", "path unseen", "ambiguous path"].contains(&answer.reason);
     let ambiguous = match &target.speaks {
         OwnedSpeaks::Http { path } => {
             // With a rule on some path of the host, the twin says whether this one is ambiguous.
-            let on_paths = [NetRule {
+            let on_paths = [DeclaredNetRule {
                 host: target.host.clone(),
                 scheme: None,
                 port: None,
                 path_prefix: Some("/x".to_owned()),
                 allow: true,
-                origin: Origin::named("asks"),
+                origin: RuleOrigin::named("asks"),
             }];
             let http = OwnedSpeaks::Http { path: path.clone() };
             let asked = decide_connection(&on_paths, &target.host, 80, &http);
@@ -353,7 +360,7 @@ fn suggestions_for_connections() {
     check(250, 3_000, inputs, |(rules, mut targets)| {
         targets.retain(|target| target.port != 0);
         let access = on_net(urls::valid(rules));
-        let compile = |access: &Access| {
+        let compile = |access: &DeclaredAccess| {
             urls::compile(&access.net).map_err(|errors| TestCaseError::fail(errors.to_string()))
         };
         let speaks_of = |suggestion: &Suggestion, target: &ConnectionTarget| {
@@ -423,7 +430,7 @@ fn suggestions_for_programs() {
     check(200, 1_000, inputs, |(tree, rules, fs, default, runs)| {
         let workspace = random::workspace(&tree);
         let access = programs::valid(rules, fs, &tree)?;
-        let compile = |access: &Access| {
+        let compile = |access: &DeclaredAccess| {
             Policy::compile(access, default, &Guards::default(), &workspace)
                 .map_err(|errors| TestCaseError::fail(errors.to_string()))
         };
@@ -431,7 +438,7 @@ fn suggestions_for_programs() {
             .iter()
             .filter_map(|(program, args)| {
                 Some(CommandTarget {
-                    program: Program::parse(program, &workspace).ok()?,
+                    program: CommandProgram::parse(program, &workspace).ok()?,
                     args: args.clone(),
                 })
             })
@@ -449,7 +456,7 @@ fn suggestions_for_programs() {
                 let any_rest =
                     literal < target.args.len() && other.args.starts_with(&target.args[..literal]);
                 let below = match (&target.program, &other.program) {
-                    (Program::File(file), Program::File(other)) => {
+                    (CommandProgram::File(file), CommandProgram::File(other)) => {
                         names(other).is_within(&names(file))
                     }
                     _ => false,
@@ -461,7 +468,7 @@ fn suggestions_for_programs() {
 }
 
 /// Reads the TOML of a suggestion as a configuration would.
-fn read_back(text: &str) -> Result<Access, TestCaseError> {
+fn read_back(text: &str) -> Result<DeclaredAccess, TestCaseError> {
     let table: toml::Table = text
         .parse()
         .map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
@@ -471,7 +478,7 @@ fn read_back(text: &str) -> Result<Access, TestCaseError> {
         list.cloned().unwrap_or_default()
     };
     let commands = access.get("commands").and_then(toml::Value::as_table);
-    Ok(Access {
+    Ok(DeclaredAccess {
         fs: list("fs").iter().map(fs_rule).collect(),
         net: list("net").iter().map(net_rule).collect(),
         env: list("env").iter().map(env_rule).collect(),
@@ -482,24 +489,24 @@ fn read_back(text: &str) -> Result<Access, TestCaseError> {
     })
 }
 
-fn fs_rule(value: &toml::Value) -> FsRule {
-    let mut capabilities: Capabilities = Capability::ALL
+fn fs_rule(value: &toml::Value) -> DeclaredFsRule {
+    let mut capabilities: FileCapabilities = Capability::ALL
         .into_iter()
         .filter(|one| flag(value, one.name()))
         .collect();
     if flag(value, "write") {
-        capabilities = capabilities.with(Capabilities::WRITE);
+        capabilities = capabilities.with(FileCapabilities::WRITE);
     }
-    FsRule {
+    DeclaredFsRule {
         path: string(value, "path").unwrap_or_default(),
         capabilities,
         origin: suggested(),
     }
 }
 
-fn net_rule(value: &toml::Value) -> NetRule {
+fn net_rule(value: &toml::Value) -> DeclaredNetRule {
     let port = value.get("port").and_then(toml::Value::as_integer);
-    NetRule {
+    DeclaredNetRule {
         host: string(value, "host").unwrap_or_default(),
         scheme: string(value, "scheme"),
         port: port.and_then(|port| u16::try_from(port).ok()),
@@ -509,8 +516,8 @@ fn net_rule(value: &toml::Value) -> NetRule {
     }
 }
 
-fn env_rule(value: &toml::Value) -> EnvRule {
-    EnvRule {
+fn env_rule(value: &toml::Value) -> DeclaredEnvRule {
+    DeclaredEnvRule {
         name: string(value, "name").unwrap_or_default(),
         read: flag(value, "read"),
         header: flag(value, "header"),
@@ -518,7 +525,7 @@ fn env_rule(value: &toml::Value) -> EnvRule {
     }
 }
 
-fn command_rule(program: &str, value: &toml::Value) -> CommandRule {
+fn command_rule(program: &str, value: &toml::Value) -> DeclaredCommandRule {
     let strings = |value: &toml::Value| -> Vec<String> {
         let items = value.as_array().into_iter().flatten();
         items
@@ -527,7 +534,7 @@ fn command_rule(program: &str, value: &toml::Value) -> CommandRule {
             .collect()
     };
     let lists = value.get("args").and_then(toml::Value::as_array);
-    CommandRule {
+    DeclaredCommandRule {
         program: program.to_owned(),
         args: lists.map(|lists| lists.iter().map(strings).collect()),
         envs: value.get("envs").map(strings).unwrap_or_default(),
@@ -543,6 +550,6 @@ fn string(value: &toml::Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().map(str::to_owned)
 }
 
-fn suggested() -> Origin {
-    Origin::named("suggested")
+fn suggested() -> RuleOrigin {
+    RuleOrigin::named("suggested")
 }

@@ -1,6 +1,6 @@
 //! Decisions on URLs.
 
-use jig_policy::{DefaultAccess, Guards, NetRule, NetTarget, Policy, RuleErrorKind};
+use jig_policy::{DeclaredNetRule, DefaultAccess, Guards, NetTarget, Policy, RuleErrorKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -10,14 +10,14 @@ use crate::agrees_with_reference::reference::{Answer, PlainUrl, decide_net};
 
 pub(crate) const PAIRS: usize = 30_000;
 
-pub(crate) fn compile(rules: &[NetRule]) -> Result<Policy, jig_policy::RuleErrors> {
+pub(crate) fn compile(rules: &[DeclaredNetRule]) -> Result<Policy, jig_policy::RuleErrors> {
     let workspace = random::workspace(&Tree::default());
     let access = on_net(rules.to_vec());
     Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)
 }
 
 /// The rules that compile. Which do not is written out case by case beside the source.
-pub(crate) fn valid(rules: Vec<NetRule>) -> Vec<NetRule> {
+pub(crate) fn valid(rules: Vec<DeclaredNetRule>) -> Vec<DeclaredNetRule> {
     let bad: Vec<usize> = match compile(&rules) {
         Ok(_) => Vec::new(),
         Err(errors) => {

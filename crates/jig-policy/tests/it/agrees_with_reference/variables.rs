@@ -1,6 +1,6 @@
 //! Decisions on variables.
 
-use jig_policy::{DefaultAccess, EnvRule, EnvUse, Guards, Policy};
+use jig_policy::{DeclaredEnvRule, DefaultAccess, EnvUse, Guards, Policy};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::agrees_with_reference::reference::{Answer, decide_env};
 
 pub(crate) const PAIRS: usize = 30_000;
 
-pub(crate) fn compile(rules: &[EnvRule]) -> Result<Policy, TestCaseError> {
+pub(crate) fn compile(rules: &[DeclaredEnvRule]) -> Result<Policy, TestCaseError> {
     let workspace = random::workspace(&Tree::default());
     let access = on_env(rules.to_vec());
     Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)

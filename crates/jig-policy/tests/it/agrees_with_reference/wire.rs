@@ -1,6 +1,8 @@
 //! A tool that is told the policy and compiles it again allows what the host allows.
 
-use jig_policy::{Access, Capability, DefaultAccess, EnvUse, Guards, NetTarget, Policy, Program};
+use jig_policy::{
+    Capability, CommandProgram, DeclaredAccess, DefaultAccess, EnvUse, Guards, NetTarget, Policy,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -36,12 +38,12 @@ fn what_crosses_the_wire_means_the_same_g_101_g_102() {
             let (fs, net, env, commands) = rules;
             let (paths, texts, names, runs) = targets;
             let workspace = random::workspace(&tree);
-            let access = Access {
+            let access = DeclaredAccess {
                 net: urls::valid(net),
                 env,
                 ..programs::valid(commands, fs, &tree)?
             };
-            let compile = |access: &Access, default, guards: &Guards| {
+            let compile = |access: &DeclaredAccess, default, guards: &Guards| {
                 Policy::compile(access, default, guards, &workspace)
                     .map_err(|errors| TestCaseError::fail(errors.to_string()))
             };
@@ -50,7 +52,11 @@ fn what_crosses_the_wire_means_the_same_g_101_g_102() {
             let received: jig_proto::Access = serde_json::from_str(&sent).expect("it can be read");
             prop_assert_eq!(&received, &host.to_wire());
             // Nothing is left to a default: what holds is said.
-            let tool = compile(&Access::from(&received), DefaultAccess::NOTHING, &guards)?;
+            let tool = compile(
+                &DeclaredAccess::from(&received),
+                DefaultAccess::NOTHING,
+                &guards,
+            )?;
             let mut compared = 0;
             for path in paths.iter().filter_map(|path| workspace.resolve(path).ok()) {
                 for capability in Capability::ALL {
@@ -72,7 +78,7 @@ fn what_crosses_the_wire_means_the_same_g_101_g_102() {
             }
             // That any program may run is not a rule; a tool is told by the absence of a list.
             for (program, args) in runs.iter().filter(|_| !host.any_command()) {
-                if let Ok(program) = Program::parse(program, &workspace) {
+                if let Ok(program) = CommandProgram::parse(program, &workspace) {
                     let allowed = host.decide_command(&program, args).is_allowed();
                     prop_assert_eq!(tool.decide_command(&program, args).is_allowed(), allowed);
                     compared += 1;

@@ -7,11 +7,11 @@ use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_broker::{Broker, BrokerParts, Judged, Open};
+use jig_broker::{Broker, BrokerParts, JudgedRequest, OpenRequest};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
 use jig_policy::{Guards, Workspace};
 
-use super::{Allowed, DISK};
+use super::{AllowedPaths, DISK};
 
 /// A tree of files, and what was named of it.
 struct Tree {
@@ -58,7 +58,7 @@ impl Tree {
     /// What opening comes to, with paths as clients write them: for reading, for writing.
     fn answers(&self, input: &[&str], output: &[&str], path: &str) -> (&'static str, &'static str) {
         let own = |paths: &[&str]| paths.iter().map(Utf8PathBuf::from).collect::<Vec<_>>();
-        let allowed = Allowed::find(&own(input), &own(output), &self.root).unwrap();
+        let allowed = AllowedPaths::find(&own(input), &own(output), &self.root).unwrap();
         let files: Arc<dyn ProjectFiles> = Arc::new(DiskFiles::open(DISK).unwrap());
         let disk = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
         let guards = Guards::of_workspace();
@@ -68,20 +68,20 @@ impl Tree {
         let broker = Broker::new(BrokerParts::new("proxy", "1", files, Arc::new(policy)));
         let path = self.root.join(path);
         let path = path.as_str().trim_start_matches('/');
-        let answer = |open: Open<'_>| match broker.judge_open(&open) {
-            Judged::Ready(_) => "yes",
-            Judged::Refused(_) => "no",
-            Judged::Uncovered(_) => "uncovered",
+        let answer = |open: OpenRequest<'_>| match broker.judge_open(&open) {
+            JudgedRequest::Ready(_) => "yes",
+            JudgedRequest::Refused(_) => "no",
+            JudgedRequest::Uncovered(_) => "uncovered",
         };
-        let read = answer(Open {
+        let read = answer(OpenRequest {
             read: true,
-            ..Open::new(path)
+            ..OpenRequest::new(path)
         });
-        let write = answer(Open {
+        let write = answer(OpenRequest {
             write: true,
             create: true,
             truncate: true,
-            ..Open::new(path)
+            ..OpenRequest::new(path)
         });
         (read, write)
     }
@@ -183,7 +183,7 @@ fn what_is_not_there_is_named() {
     let tree = Tree::new();
     let told = |input: &[&str], output: &[&str]| {
         let own = |paths: &[&str]| paths.iter().map(Utf8PathBuf::from).collect::<Vec<_>>();
-        let error = Allowed::find(&own(input), &own(output), &tree.root).unwrap_err();
+        let error = AllowedPaths::find(&own(input), &own(output), &tree.root).unwrap_err();
         format!("{error:#}").replace(tree.root.as_str(), "[tree]")
     };
     insta::assert_snapshot!(told(&["nothing"], &[]), @"`-i nothing`: there is nothing there: hint: what may be read is there already; a file that is to be made is named with -o");

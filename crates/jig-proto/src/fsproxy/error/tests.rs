@@ -1,8 +1,8 @@
-use super::{Code, ProxyError};
+use super::{ProxyError, ProxyErrorCode};
 
 #[test]
 fn f024_the_seven_codes() {
-    let names = Code::ALL.map(Code::name);
+    let names = ProxyErrorCode::ALL.map(ProxyErrorCode::name);
     assert_eq!(
         names,
         [
@@ -15,11 +15,11 @@ fn f024_the_seven_codes() {
             "E_RANGE"
         ]
     );
-    for code in Code::ALL {
-        assert_eq!(Code::parse(code.name()), Some(code));
+    for code in ProxyErrorCode::ALL {
+        assert_eq!(ProxyErrorCode::parse(code.name()), Some(code));
     }
     for name in ["", "ARG", "e_arg", "E_ARG ", "E_BADF"] {
-        assert_eq!(Code::parse(name), None, "{name:?}");
+        assert_eq!(ProxyErrorCode::parse(name), None, "{name:?}");
     }
 }
 

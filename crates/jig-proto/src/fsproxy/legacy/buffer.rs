@@ -1,8 +1,8 @@
 //! [`CommandBuffer`]: bytes as they arrive become commands.
 
-use crate::fsproxy::bytes::Bytes;
-use crate::fsproxy::legacy::command::{Awaited, Fault, parse};
-use crate::fsproxy::legacy::{Command, MAX_LINE, Refused};
+use crate::fsproxy::bytes::StreamBuffer;
+use crate::fsproxy::legacy::command::{AwaitedCommand, LegacyLineError, parse};
+use crate::fsproxy::legacy::{LegacyCommand, LegacyRefusal, MAX_LINE};
 
 /// Cuts a stream into commands.
 ///
@@ -12,10 +12,10 @@ use crate::fsproxy::legacy::{Command, MAX_LINE, Refused};
 /// next command is found; where that can't be, the refusal is fatal.
 #[derive(Debug)]
 pub struct CommandBuffer {
-    bytes: Bytes,
+    bytes: StreamBuffer,
     max: usize,
     /// The command whose line has come.
-    awaited: Option<Awaited>,
+    awaited: Option<AwaitedCommand>,
     /// How many bytes are still to be dropped.
     skip: u64,
     /// Whether a refusal was fatal.
@@ -26,7 +26,7 @@ impl CommandBuffer {
     /// A buffer for commands with at most `max` bytes behind their line.
     pub fn new(max: usize) -> Self {
         Self {
-            bytes: Bytes::default(),
+            bytes: StreamBuffer::default(),
             max,
             awaited: None,
             skip: 0,
@@ -65,12 +65,12 @@ impl CommandBuffer {
     ///
     /// # Errors
     ///
-    /// [`Refused`], which is to be answered; after a fatal one, nothing more comes.
+    /// [`LegacyRefusal`], which is to be answered; after a fatal one, nothing more comes.
     #[expect(
         clippy::should_implement_trait,
         reason = "what it returns is borrowed from the buffer, which no iterator can do"
     )]
-    pub fn next(&mut self) -> Result<Option<Command<'_>>, Refused> {
+    pub fn next(&mut self) -> Result<Option<LegacyCommand<'_>>, LegacyRefusal> {
         if !self.skip() {
             return Ok(None);
         }
@@ -81,7 +81,7 @@ impl CommandBuffer {
                     return Ok(None);
                 };
                 let line = &self.bytes.waiting()[..end];
-                match Awaited::parse(line, self.max) {
+                match AwaitedCommand::parse(line, self.max) {
                     None => return parse(&self.bytes.take(end + 1)[..end]).map(Some),
                     Some(parsed) => {
                         self.bytes.take(end + 1);
@@ -99,12 +99,12 @@ impl CommandBuffer {
     }
 
     /// What is to be answered at the end of the stream, if it ended within a command.
-    pub fn finish(&self) -> Option<Refused> {
+    pub fn finish(&self) -> Option<LegacyRefusal> {
         let arrived = self.bytes.waiting().len();
         match &self.awaited {
             _ if self.is_lost || self.skip > 0 => None,
             Some(awaited) => Some(awaited.cut(arrived)),
-            None if arrived > 0 => Some(Refused::fatal("the request has no end")),
+            None if arrived > 0 => Some(LegacyRefusal::fatal("the request has no end")),
             None => None,
         }
     }
@@ -133,7 +133,7 @@ impl CommandBuffer {
     }
 
     /// Where the next line ends, if its end has come.
-    fn line_end(&mut self) -> Result<Option<usize>, Refused> {
+    fn line_end(&mut self) -> Result<Option<usize>, LegacyRefusal> {
         let waiting = self.bytes.waiting();
         let searched = &waiting[..waiting.len().min(MAX_LINE + LINE_END)];
         match memchr::memchr(b'\n', searched) {
@@ -142,12 +142,12 @@ impl CommandBuffer {
             None => {
                 self.is_lost = true;
                 let text = format!("the request has more than {MAX_LINE} bytes in its line");
-                Err(Refused::fatal(text))
+                Err(LegacyRefusal::fatal(text))
             }
         }
     }
 
-    fn refuse(&mut self, fault: Fault) -> Refused {
+    fn refuse(&mut self, fault: LegacyLineError) -> LegacyRefusal {
         self.skip = fault.skip;
         self.is_lost = fault.refused.fatal;
         fault.refused

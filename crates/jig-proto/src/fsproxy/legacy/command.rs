@@ -1,19 +1,19 @@
-//! [`Command`]: what an older client asks.
+//! [`LegacyCommand`]: what an older client asks.
 
-use crate::fsproxy::legacy::Mode;
+use crate::fsproxy::legacy::LegacyOpenMode;
 use crate::fsproxy::request::shown;
 
 /// What an older client asks.
 ///
 /// Exhaustive: these are all that there were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command<'a> {
+pub enum LegacyCommand<'a> {
     /// `OPEN filename mode is_top_level`.
     Open {
         /// The file; a name with a space in it cannot be written.
         path: &'a str,
         /// How it is opened.
-        mode: Mode,
+        mode: LegacyOpenMode,
         /// Whether the client counts itself as top level; it does not if it says nothing.
         is_top_level: bool,
     },
@@ -59,7 +59,7 @@ pub enum Command<'a> {
 /// Why a request cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
-pub struct Refused {
+pub struct LegacyRefusal {
     /// What is wrong, as it stands behind `ERROR`.
     pub text: String,
     /// Whether the next command cannot be found, so that the connection is to be closed after this
@@ -67,7 +67,7 @@ pub struct Refused {
     pub fatal: bool,
 }
 
-impl Refused {
+impl LegacyRefusal {
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -89,34 +89,36 @@ impl Refused {
 }
 
 /// Reads a command that is one line and nothing else.
-pub(super) fn parse(line: &[u8]) -> Result<Command<'_>, Refused> {
+pub(super) fn parse(line: &[u8]) -> Result<LegacyCommand<'_>, LegacyRefusal> {
     let mut words = words(line);
-    let name = words.next().ok_or_else(|| Refused::new("empty request"))?;
+    let name = words
+        .next()
+        .ok_or_else(|| LegacyRefusal::new("empty request"))?;
     let command = match name {
         b"OPEN" => {
-            let needs = || Refused::new("OPEN requires filename and mode");
+            let needs = || LegacyRefusal::new("OPEN requires filename and mode");
             let path = words.next().ok_or_else(needs)?;
             let mode = words.next().ok_or_else(needs)?;
-            Command::Open {
-                path: str::from_utf8(path).map_err(|_| Refused::invalid("filename", path))?,
+            LegacyCommand::Open {
+                path: str::from_utf8(path).map_err(|_| LegacyRefusal::invalid("filename", path))?,
                 mode: str::from_utf8(mode)
                     .ok()
-                    .and_then(Mode::parse)
-                    .ok_or_else(|| Refused::invalid("mode", mode))?,
+                    .and_then(LegacyOpenMode::parse)
+                    .ok_or_else(|| LegacyRefusal::invalid("mode", mode))?,
                 is_top_level: words.next().map_or(Ok(false), top_level)?,
             }
         }
         b"READ" => {
-            let needs = || Refused::new("READ requires fileno and size");
+            let needs = || LegacyRefusal::new("READ requires fileno and size");
             let handle = words.next().ok_or_else(needs)?;
             let size = words.next().ok_or_else(needs)?;
-            let command = Command::Read {
+            let command = LegacyCommand::Read {
                 handle: number("fileno", handle)?,
                 // Nothing read would look like the end of the file.
                 size: number("size", size)
                     .ok()
                     .filter(|size| *size > 0)
-                    .ok_or_else(|| Refused::invalid("size", size))?,
+                    .ok_or_else(|| LegacyRefusal::invalid("size", size))?,
             };
             // Some clients say here, too, whether they are top level.
             words.next().map_or(Ok(false), top_level)?;
@@ -125,15 +127,18 @@ pub(super) fn parse(line: &[u8]) -> Result<Command<'_>, Refused> {
         b"CLOSE" => {
             let handle = words
                 .next()
-                .ok_or_else(|| Refused::new("CLOSE requires fileno"))?;
-            Command::Close {
+                .ok_or_else(|| LegacyRefusal::new("CLOSE requires fileno"))?;
+            LegacyCommand::Close {
                 handle: number("fileno", handle)?,
             }
         }
-        b"LLM_QUOTA" => Command::LlmQuota,
+        b"LLM_QUOTA" => LegacyCommand::LlmQuota,
         other => {
             let name = String::from_utf8_lossy(other);
-            return Err(Refused::new(format!("unknown command: {}", shown(&name))));
+            return Err(LegacyRefusal::new(format!(
+                "unknown command: {}",
+                shown(&name)
+            )));
         }
     };
     no_more(words)?;
@@ -142,7 +147,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Command<'_>, Refused> {
 
 /// A command that waits for the bytes behind its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Awaited {
+pub(super) enum AwaitedCommand {
     Write {
         handle: u64,
         size: usize,
@@ -159,15 +164,15 @@ pub(super) enum Awaited {
 
 /// A line was refused, and so many bytes behind it belong to it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) refused: Refused,
+pub(super) struct LegacyLineError {
+    pub(super) refused: LegacyRefusal,
     pub(super) skip: u64,
 }
 
-impl Awaited {
+impl AwaitedCommand {
     /// Reads the line of a command that has bytes behind it, of which at most `max` are kept; `None` if
     /// it is another command.
-    pub(super) fn parse(line: &[u8], max: usize) -> Option<Result<Self, Fault>> {
+    pub(super) fn parse(line: &[u8], max: usize) -> Option<Result<Self, LegacyLineError>> {
         let mut words = words(line);
         match words.next()? {
             b"WRITE" => Some(Self::write(words, max)),
@@ -176,25 +181,34 @@ impl Awaited {
         }
     }
 
-    fn write<'a>(mut words: impl Iterator<Item = &'a [u8]>, max: usize) -> Result<Self, Fault> {
+    fn write<'a>(
+        mut words: impl Iterator<Item = &'a [u8]>,
+        max: usize,
+    ) -> Result<Self, LegacyLineError> {
         let (Some(handle), Some(size)) = (words.next(), words.next()) else {
-            return Err(Fault::lost(Refused::new("WRITE requires fileno and size")));
+            return Err(LegacyLineError::lost(LegacyRefusal::new(
+                "WRITE requires fileno and size",
+            )));
         };
-        let skip = number("size", size).map_err(Fault::lost)?;
+        let skip = number("size", size).map_err(LegacyLineError::lost)?;
         let command = number("fileno", handle).and_then(|handle| {
             no_more(words)?;
-            let size = within(skip, max)
-                .ok_or_else(|| Refused::new(format!("size {skip} exceeds the limit of {max}")))?;
+            let size = within(skip, max).ok_or_else(|| {
+                LegacyRefusal::new(format!("size {skip} exceeds the limit of {max}"))
+            })?;
             Ok(Self::Write { handle, size })
         });
-        command.map_err(|refused| Fault { refused, skip })
+        command.map_err(|refused| LegacyLineError { refused, skip })
     }
 
-    fn chat<'a>(mut words: impl Iterator<Item = &'a [u8]>, max: usize) -> Result<Self, Fault> {
+    fn chat<'a>(
+        mut words: impl Iterator<Item = &'a [u8]>,
+        max: usize,
+    ) -> Result<Self, LegacyLineError> {
         let mut parameters = [&b""[..]; 6];
         for parameter in &mut parameters {
             *parameter = words.next().ok_or_else(|| {
-                Fault::lost(Refused::new(
+                LegacyLineError::lost(LegacyRefusal::new(
                     "LLM_CHAT requires is_top_level, stdin_fd, stdout_fd, stderr_fd, \
                      input_files_count, and prompt_length",
                 ))
@@ -205,19 +219,19 @@ impl Awaited {
             .and_then(|files| Ok((files, number("prompt_length", prompt)?)))
             .and_then(|(files, prompt)| match files.checked_add(prompt) {
                 Some(all) => Ok((files, prompt, all)),
-                None => Err(Refused::invalid("prompt_length", parameters[5])),
+                None => Err(LegacyRefusal::invalid("prompt_length", parameters[5])),
             });
         let command = Self::streams(flag, [stdin, stdout, stderr]);
         // What comes first in the line is told first; whether there is a way on is another question.
         let (files, prompt, skip) = match (&command, sizes) {
             (_, Ok(sizes)) => sizes,
-            (Ok(_), Err(refused)) => return Err(Fault::lost(refused)),
-            (Err(refused), Err(_)) => return Err(Fault::lost(refused.clone())),
+            (Ok(_), Err(refused)) => return Err(LegacyLineError::lost(refused)),
+            (Err(refused), Err(_)) => return Err(LegacyLineError::lost(refused.clone())),
         };
         let command = command.and_then(|(is_top_level, [stdin, stdout, stderr])| {
             no_more(words)?;
             let too_much = || {
-                Refused::new(format!(
+                LegacyRefusal::new(format!(
                     "input files and prompt have {skip} bytes; the limit is {max}"
                 ))
             };
@@ -231,10 +245,10 @@ impl Awaited {
                 prompt: within(prompt, max).ok_or_else(too_much)?,
             })
         });
-        command.map_err(|refused| Fault { refused, skip })
+        command.map_err(|refused| LegacyLineError { refused, skip })
     }
 
-    fn streams(flag: &[u8], streams: [&[u8]; 3]) -> Result<(bool, [u64; 3]), Refused> {
+    fn streams(flag: &[u8], streams: [&[u8]; 3]) -> Result<(bool, [u64; 3]), LegacyRefusal> {
         let is_top_level = top_level(flag)?;
         let [stdin, stdout, stderr] = streams;
         let streams = [
@@ -254,9 +268,9 @@ impl Awaited {
     }
 
     /// The command with the bytes behind its line.
-    pub(super) fn command(self, payload: &[u8]) -> Result<Command<'_>, Refused> {
+    pub(super) fn command(self, payload: &[u8]) -> Result<LegacyCommand<'_>, LegacyRefusal> {
         match self {
-            Self::Write { handle, .. } => Ok(Command::Write {
+            Self::Write { handle, .. } => Ok(LegacyCommand::Write {
                 handle,
                 data: payload,
             }),
@@ -269,21 +283,21 @@ impl Awaited {
                 ..
             } => {
                 let (files, prompt) = payload.split_at(files);
-                Ok(Command::LlmChat {
+                Ok(LegacyCommand::LlmChat {
                     is_top_level,
                     stdin,
                     stdout,
                     stderr,
-                    files: str::from_utf8(files).map_err(|_| Refused::new(NO_FILES))?,
-                    prompt: str::from_utf8(prompt).map_err(|_| Refused::new(NO_PROMPT))?,
+                    files: str::from_utf8(files).map_err(|_| LegacyRefusal::new(NO_FILES))?,
+                    prompt: str::from_utf8(prompt).map_err(|_| LegacyRefusal::new(NO_PROMPT))?,
                 })
             }
         }
     }
 
     /// What is told if the stream ends when only `arrived` bytes are there.
-    pub(super) fn cut(&self, arrived: usize) -> Refused {
-        Refused::fatal(match self {
+    pub(super) fn cut(&self, arrived: usize) -> LegacyRefusal {
+        LegacyRefusal::fatal(match self {
             Self::Write { .. } => "failed to read data",
             Self::Chat { files, .. } if arrived < *files => NO_FILES,
             Self::Chat { .. } => NO_PROMPT,
@@ -291,11 +305,11 @@ impl Awaited {
     }
 }
 
-impl Fault {
+impl LegacyLineError {
     /// There is no telling where the next command begins.
-    fn lost(refused: Refused) -> Self {
+    fn lost(refused: LegacyRefusal) -> Self {
         Self {
-            refused: Refused::fatal(refused.text),
+            refused: LegacyRefusal::fatal(refused.text),
             skip: 0,
         }
     }
@@ -306,12 +320,12 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-fn no_more<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> Result<(), Refused> {
+fn no_more<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> Result<(), LegacyRefusal> {
     match words.next() {
         None => Ok(()),
         Some(word) => {
             let word = String::from_utf8_lossy(word);
-            Err(Refused::new(format!(
+            Err(LegacyRefusal::new(format!(
                 "unexpected parameter: {}",
                 shown(&word)
             )))
@@ -319,21 +333,21 @@ fn no_more<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> Result<(), Refused>
     }
 }
 
-fn top_level(word: &[u8]) -> Result<bool, Refused> {
+fn top_level(word: &[u8]) -> Result<bool, LegacyRefusal> {
     match word {
         b"true" => Ok(true),
         b"false" => Ok(false),
-        other => Err(Refused::invalid("is_top_level", other)),
+        other => Err(LegacyRefusal::invalid("is_top_level", other)),
     }
 }
 
 /// A number of digits alone: no sign, which `parse` would take.
-fn number(what: &str, word: &[u8]) -> Result<u64, Refused> {
+fn number(what: &str, word: &[u8]) -> Result<u64, LegacyRefusal> {
     Some(word)
         .filter(|word| word.iter().all(u8::is_ascii_digit))
         .and_then(|word| str::from_utf8(word).ok())
         .and_then(|digits| digits.parse().ok())
-        .ok_or_else(|| Refused::invalid(what, word))
+        .ok_or_else(|| LegacyRefusal::invalid(what, word))
 }
 
 fn within(size: u64, max: usize) -> Option<usize> {

@@ -1,14 +1,14 @@
-//! [`Mode`]: how an older client opens a file.
+//! [`LegacyOpenMode`]: how an older client opens a file.
 
 use std::fmt;
 
-use crate::fsproxy::Opening;
+use crate::fsproxy::OpenEffects;
 
 /// How an older client opens a file, as C does.
 ///
 /// Exhaustive: these are all that there were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum LegacyOpenMode {
     /// `r`: read what exists.
     R,
     /// `w`: write from the beginning; the file is created, or emptied.
@@ -23,26 +23,26 @@ pub enum Mode {
     APlus,
 }
 
-impl Mode {
+impl LegacyOpenMode {
     /// All modes.
-    pub const ALL: [Mode; 6] = [
-        Mode::R,
-        Mode::W,
-        Mode::A,
-        Mode::RPlus,
-        Mode::WPlus,
-        Mode::APlus,
+    pub const ALL: [LegacyOpenMode; 6] = [
+        LegacyOpenMode::R,
+        LegacyOpenMode::W,
+        LegacyOpenMode::A,
+        LegacyOpenMode::RPlus,
+        LegacyOpenMode::WPlus,
+        LegacyOpenMode::APlus,
     ];
 
     /// The mode as it is written, such as `r+`.
     pub fn text(self) -> &'static str {
         match self {
-            Mode::R => "r",
-            Mode::W => "w",
-            Mode::A => "a",
-            Mode::RPlus => "r+",
-            Mode::WPlus => "w+",
-            Mode::APlus => "a+",
+            LegacyOpenMode::R => "r",
+            LegacyOpenMode::W => "w",
+            LegacyOpenMode::A => "a",
+            LegacyOpenMode::RPlus => "r+",
+            LegacyOpenMode::WPlus => "w+",
+            LegacyOpenMode::APlus => "a+",
         }
     }
 
@@ -52,21 +52,21 @@ impl Mode {
     }
 }
 
-/// As [`Mode::text`].
-impl fmt::Display for Mode {
+/// As [`LegacyOpenMode::text`].
+impl fmt::Display for LegacyOpenMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
 }
 
-impl From<Mode> for Opening {
-    fn from(mode: Mode) -> Self {
+impl From<LegacyOpenMode> for OpenEffects {
+    fn from(mode: LegacyOpenMode) -> Self {
         Self {
-            read: !matches!(mode, Mode::W | Mode::A),
-            write: mode != Mode::R,
-            append: matches!(mode, Mode::A | Mode::APlus),
-            create: !matches!(mode, Mode::R | Mode::RPlus),
-            truncate: matches!(mode, Mode::W | Mode::WPlus),
+            read: !matches!(mode, LegacyOpenMode::W | LegacyOpenMode::A),
+            write: mode != LegacyOpenMode::R,
+            append: matches!(mode, LegacyOpenMode::A | LegacyOpenMode::APlus),
+            create: !matches!(mode, LegacyOpenMode::R | LegacyOpenMode::RPlus),
+            truncate: matches!(mode, LegacyOpenMode::W | LegacyOpenMode::WPlus),
         }
     }
 }

@@ -1,4 +1,4 @@
-use super::{Command, CommandBuffer, MAX_LINE};
+use super::{CommandBuffer, LegacyCommand, MAX_LINE};
 
 /// What a buffer makes of these chunks, in words, and what it says at the end.
 fn read(max: usize, chunks: &[&[u8]]) -> Vec<String> {
@@ -32,19 +32,19 @@ fn read(max: usize, chunks: &[&[u8]]) -> Vec<String> {
     found
 }
 
-fn words(command: &Command<'_>) -> String {
+fn words(command: &LegacyCommand<'_>) -> String {
     match command {
-        Command::Open {
+        LegacyCommand::Open {
             path,
             mode,
             is_top_level,
         } => format!("open {path} {mode} {is_top_level}"),
-        Command::Read { handle, size } => format!("read {handle} {size}"),
-        Command::Write { handle, data } => {
+        LegacyCommand::Read { handle, size } => format!("read {handle} {size}"),
+        LegacyCommand::Write { handle, data } => {
             format!("write {handle} {}", String::from_utf8_lossy(data))
         }
-        Command::Close { handle } => format!("close {handle}"),
-        Command::LlmChat {
+        LegacyCommand::Close { handle } => format!("close {handle}"),
+        LegacyCommand::LlmChat {
             is_top_level,
             stdin,
             stdout,
@@ -52,7 +52,7 @@ fn words(command: &Command<'_>) -> String {
             files,
             prompt,
         } => format!("chat {is_top_level} {stdin} {stdout} {stderr} {files:?} {prompt:?}"),
-        Command::LlmQuota => "quota".to_owned(),
+        LegacyCommand::LlmQuota => "quota".to_owned(),
     }
 }
 
@@ -339,7 +339,7 @@ fn x27_what_was_read_elsewhere_is_fed() {
     buffer.feed(&[b"WRITE 3 90000\n", content.as_slice()].concat());
     assert_eq!(
         buffer.next(),
-        Ok(Some(Command::Write {
+        Ok(Some(LegacyCommand::Write {
             handle: 3,
             data: &content
         }))
@@ -349,7 +349,8 @@ fn x27_what_was_read_elsewhere_is_fed() {
 
 mod answers {
     use crate::fsproxy::legacy::{
-        Command, Mode, write_chat, write_command, write_error, write_ok, write_payload,
+        LegacyCommand, LegacyOpenMode, write_chat, write_command, write_error, write_ok,
+        write_payload,
     };
 
     fn check(expected: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
@@ -401,35 +402,35 @@ mod answers {
 
     #[test]
     fn f061_f063_f070_commands() {
-        let command = |expected: &[u8], command: Command<'_>| {
+        let command = |expected: &[u8], command: LegacyCommand<'_>| {
             check(expected, |out| write_command(out, &command));
         };
         command(
             b"OPEN a.txt w+ true\n",
-            Command::Open {
+            LegacyCommand::Open {
                 path: "a.txt",
-                mode: Mode::WPlus,
+                mode: LegacyOpenMode::WPlus,
                 is_top_level: true,
             },
         );
         command(
             b"READ 3 10\n",
-            Command::Read {
+            LegacyCommand::Read {
                 handle: 3,
                 size: 10,
             },
         );
         command(
             b"WRITE 3 2\n\n\n",
-            Command::Write {
+            LegacyCommand::Write {
                 handle: 3,
                 data: b"\n\n",
             },
         );
-        command(b"CLOSE 3\n", Command::Close { handle: 3 });
+        command(b"CLOSE 3\n", LegacyCommand::Close { handle: 3 });
         command(
             b"LLM_CHAT false 0 1 2 2 3\na\nb c",
-            Command::LlmChat {
+            LegacyCommand::LlmChat {
                 is_top_level: false,
                 stdin: 0,
                 stdout: 1,
@@ -438,6 +439,6 @@ mod answers {
                 prompt: "b c",
             },
         );
-        command(b"LLM_QUOTA\n", Command::LlmQuota);
+        command(b"LLM_QUOTA\n", LegacyCommand::LlmQuota);
     }
 }

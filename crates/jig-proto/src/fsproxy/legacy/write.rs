@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use crate::fsproxy::legacy::Command;
+use crate::fsproxy::legacy::LegacyCommand;
 
 /// Appends a success: `OK`, and the text if there is any.
 pub fn write_ok(out: &mut Vec<u8>, text: &str) {
@@ -39,20 +39,20 @@ pub fn write_error(out: &mut Vec<u8>, text: &str) {
 ///
 /// A path with white space in it, or an empty one, cannot be written in this variant: the server will
 /// read something else.
-pub fn write_command(out: &mut Vec<u8>, command: &Command<'_>) {
+pub fn write_command(out: &mut Vec<u8>, command: &LegacyCommand<'_>) {
     match command {
-        Command::Open {
+        LegacyCommand::Open {
             path,
             mode,
             is_top_level,
         } => push(out, format_args!("OPEN {path} {mode} {is_top_level}\n")),
-        Command::Read { handle, size } => push(out, format_args!("READ {handle} {size}\n")),
-        Command::Write { handle, data } => {
+        LegacyCommand::Read { handle, size } => push(out, format_args!("READ {handle} {size}\n")),
+        LegacyCommand::Write { handle, data } => {
             push(out, format_args!("WRITE {handle} {}\n", data.len()));
             out.extend_from_slice(data);
         }
-        Command::Close { handle } => push(out, format_args!("CLOSE {handle}\n")),
-        Command::LlmChat {
+        LegacyCommand::Close { handle } => push(out, format_args!("CLOSE {handle}\n")),
+        LegacyCommand::LlmChat {
             is_top_level,
             stdin,
             stdout,
@@ -70,7 +70,7 @@ pub fn write_command(out: &mut Vec<u8>, command: &Command<'_>) {
             out.extend_from_slice(files.as_bytes());
             out.extend_from_slice(prompt.as_bytes());
         }
-        Command::LlmQuota => out.extend_from_slice(b"LLM_QUOTA\n"),
+        LegacyCommand::LlmQuota => out.extend_from_slice(b"LLM_QUOTA\n"),
     }
 }
 

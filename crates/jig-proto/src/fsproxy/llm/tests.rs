@@ -1,4 +1,4 @@
-use super::{LlmCmd, LlmReply, Message, QuotaReport, Role, TokenUsage};
+use super::{LlmCmd, LlmMessage, LlmReply, LlmRole, QuotaReport, TokenUsage};
 
 fn report(used: f64, limit: f64) -> QuotaReport {
     let is_limited = limit > 0.0;
@@ -108,14 +108,14 @@ fn f053_reply_on_the_wire() {
 fn f053_a_command_says_only_what_it_needs() {
     assert_eq!(serde_json::to_string(&LlmCmd::default()).unwrap(), "{}");
     let command = LlmCmd {
-        messages: vec![Message::new(Role::System, "be short")],
+        messages: vec![LlmMessage::new(LlmRole::System, "be short")],
         ..LlmCmd::default()
     };
     assert_eq!(
         serde_json::to_string(&command).unwrap(),
         r#"{"messages":[{"role":"system","content":"be short"}]}"#
     );
-    for role in [Role::System, Role::User, Role::Assistant] {
+    for role in [LlmRole::System, LlmRole::User, LlmRole::Assistant] {
         let json = format!("\"{role}\"");
         assert_eq!(serde_json::to_string(&role).unwrap(), json);
     }

@@ -1,8 +1,8 @@
-use super::{Mode, Opening};
+use super::{OpenEffects, OpenMode};
 use crate::fsproxy::legacy;
 
 /// An opening in letters: `r`ead, `w`rite, `a`ppend, `c`reate, `t`runcate.
-fn letters(opening: impl Into<Opening>) -> String {
+fn letters(opening: impl Into<OpenEffects>) -> String {
     let opening = opening.into();
     [
         (opening.read, 'r'),
@@ -19,12 +19,12 @@ fn letters(opening: impl Into<Opening>) -> String {
 #[test]
 fn f030_f033_f036_the_four_modes() {
     for (text, expected) in [("r", "r"), ("w", "wct"), ("a", "wac"), ("rw", "rwc")] {
-        let mode = Mode::parse(text).expect(text);
+        let mode = OpenMode::parse(text).expect(text);
         assert_eq!(mode.text(), text);
         assert_eq!(letters(mode), expected, "{text}");
     }
     for text in ["", "R", "wr", "r+", "w+", "a+", "x", "rb", " r", "r\0"] {
-        assert_eq!(Mode::parse(text), None, "{text:?}");
+        assert_eq!(OpenMode::parse(text), None, "{text:?}");
     }
 }
 
@@ -38,11 +38,11 @@ fn x26_modes_of_older_clients() {
         ("w+", "rwct"),
         ("a+", "rwac"),
     ] {
-        let mode = legacy::Mode::parse(text).expect(text);
+        let mode = legacy::LegacyOpenMode::parse(text).expect(text);
         assert_eq!(mode.to_string(), text);
         assert_eq!(letters(mode), expected, "{text}");
     }
     for text in ["", "rw", "R", "+r", "r++"] {
-        assert_eq!(legacy::Mode::parse(text), None, "{text:?}");
+        assert_eq!(legacy::LegacyOpenMode::parse(text), None, "{text:?}");
     }
 }

@@ -1,5 +1,5 @@
-use super::{Op, Read, read_any, read_request};
-use crate::fsproxy::{LlmCmd, MAX_ID, MAX_READ, Message, Role, write_refusal, write_request};
+use super::{Op, ReadParams, read_any, read_request};
+use crate::fsproxy::{LlmCmd, LlmMessage, LlmRole, MAX_ID, MAX_READ, write_refusal, write_request};
 
 /// Reads a frame and writes what was read: the request again, or the answer to what is not one.
 fn read(frame: &[u8]) -> String {
@@ -411,7 +411,7 @@ fn f053_llmcmd() {
 #[test]
 fn f053_a_large_llmcmd() {
     let command = LlmCmd {
-        messages: vec![Message::new(Role::User, "x".repeat(900_000))],
+        messages: vec![LlmMessage::new(LlmRole::User, "x".repeat(900_000))],
         ..LlmCmd::default()
     };
     let op = Op::LlmCmd(Box::new(command));
@@ -443,7 +443,7 @@ fn x35_json_within_a_frame_has_limits() {
 
 #[test]
 fn names_of_operations() {
-    let read = Op::Read(Read { handle: 3, max: 1 });
+    let read = Op::Read(ReadParams { handle: 3, max: 1 });
     assert_eq!(read.name(), "read");
     assert_eq!(Op::Close { handle: 3 }.name(), "close");
     assert_eq!(Op::LlmCmd(Box::default()).name(), "LLMCMD");

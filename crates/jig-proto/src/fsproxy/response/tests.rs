@@ -1,5 +1,7 @@
 use super::{read_any, read_response};
-use crate::fsproxy::{Code, LlmReply, ProxyError, QuotaReport, write_answer, write_error};
+use crate::fsproxy::{
+    LlmReply, ProxyError, ProxyErrorCode, QuotaReport, write_answer, write_error,
+};
 
 /// Reads a frame and writes what was read, or says why not.
 fn read(frame: &[u8]) -> String {
@@ -35,7 +37,7 @@ fn f021_f022_the_documents_responses() {
     same(r#"{"id":"3","ok":true,"result":{"data":"","eof":true}}"#);
     same(r#"{"id":"4","ok":true,"result":{"written":5}}"#);
     same(r#"{"id":"5","ok":true}"#);
-    for code in Code::ALL {
+    for code in ProxyErrorCode::ALL {
         same(&format!(
             r#"{{"id":"1","ok":false,"error":{{"code":"{code}","message":"human readable"}}}}"#
         ));

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::fsproxy::{Data, List, Mode, Open, Read, Refusal, Write, read_request};
+use crate::fsproxy::{
+    Data, FrameRefusal, ListParams, OpenMode, OpenParams, ReadParams, WriteParams, read_request,
+};
 
 /// Checks the one frame that `write` appends, its length included, behind what is there already.
 fn check(expected: &str, write: impl FnOnce(&mut Vec<u8>)) {
@@ -53,30 +55,30 @@ fn f020_exact_bytes_of_requests() {
     let request = |expected: &str, op: &Op<'_>| check(expected, |out| write_request(out, "1", op));
     request(
         r#"{"id":"1","op":"open","params":{"path":"test.txt","mode":"w"}}"#,
-        &Op::Open(Open {
+        &Op::Open(OpenParams {
             path: "test.txt".into(),
-            mode: Mode::Write,
+            mode: OpenMode::Write,
             is_top_level: None,
         }),
     );
     request(
         r#"{"id":"1","op":"open","params":{"path":"a\\\"","mode":"rw","is_top_level":false}}"#,
-        &Op::Open(Open {
+        &Op::Open(OpenParams {
             path: "a\\\"".into(),
-            mode: Mode::ReadWrite,
+            mode: OpenMode::ReadWrite,
             is_top_level: Some(false),
         }),
     );
     request(
         r#"{"id":"1","op":"read","params":{"h":42,"max":4096}}"#,
-        &Op::Read(Read {
+        &Op::Read(ReadParams {
             handle: 42,
             max: 4096,
         }),
     );
     request(
         r#"{"id":"1","op":"write","params":{"h":42,"data":"aGVsbG8=","final":false}}"#,
-        &Op::Write(Write {
+        &Op::Write(WriteParams {
             handle: 42,
             data: Data::encode(b"hello"),
             last: false,
@@ -87,7 +89,7 @@ fn f020_exact_bytes_of_requests() {
         &Op::Close { handle: 42 },
     );
     let list = |after: Option<&'static str>| {
-        Op::List(List {
+        Op::List(ListParams {
             path: "src".into(),
             after: after.map(Into::into),
         })
@@ -110,7 +112,7 @@ fn f020_exact_bytes_of_requests() {
 #[test]
 fn data_that_is_no_base64_cannot_break_out_of_its_string() {
     let data = Data::from_text(r#"","final":true},"x":{"y":""#);
-    let op = Op::Write(Write {
+    let op = Op::Write(WriteParams {
         handle: 3,
         data,
         last: false,
@@ -136,7 +138,12 @@ fn results_of_any_form() {
 fn x34_refusals() {
     check(
         r#"{"id":"?","ok":false,"error":{"code":"E_RANGE","message":"too long"}}"#,
-        |out| write_refusal(out, &Refusal::without_id(ProxyError::range("too long"))),
+        |out| {
+            write_refusal(
+                out,
+                &FrameRefusal::without_id(ProxyError::range("too long")),
+            )
+        },
     );
     let number = read_request(br#"{"id":7,"op":"QUOTA"}"#).unwrap_err();
     assert_eq!(number.id, "7");

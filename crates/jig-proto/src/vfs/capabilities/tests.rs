@@ -3,11 +3,11 @@ use std::num::NonZeroU32;
 use serde_json::{Value, json};
 
 use super::Capabilities;
-use crate::fields::{At, FromValue};
+use crate::fields::{FieldPath, FromValue};
 use crate::vfs::write::ObjectWriter;
 
 fn read(value: Value) -> Result<Capabilities, String> {
-    Capabilities::from_value(value, At::Root).map_err(|error| error.to_string())
+    Capabilities::from_value(value, FieldPath::Root).map_err(|error| error.to_string())
 }
 
 fn all(max_in_flight: u32) -> Capabilities {

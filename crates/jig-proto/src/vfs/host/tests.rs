@@ -1,16 +1,16 @@
-use super::{Fault, ToolLine, read_line, write_error, write_reply_within};
-use crate::json::Limits;
-use crate::vfs::{ErrorKind, FsRead, FsWrite, Id, Method, Payload, Reading, Reply, Request};
+use super::{ToolLine, ToolLineFault, read_line, write_error, write_reply_within};
+use crate::json::JsonLimits;
+use crate::vfs::{ErrorKind, FsRead, FsWrite, Id, Method, Payload, Reading, VfsReply, VfsRequest};
 
 const BLOBS: Reading = Reading {
-    limits: Limits::MESSAGE,
+    limits: JsonLimits::MESSAGE,
     blobs: true,
 };
 
 /// What is answered to a line, or a word for what is not answered.
 fn answer(line: &[u8], reading: &Reading) -> String {
     match read_line(line, reading) {
-        Err(Fault::Answer { id, error, blob }) => {
+        Err(ToolLineFault::Answer { id, error, blob }) => {
             let mut out = Vec::new();
             write_error(&mut out, id.as_ref(), &error);
             let code = error.code();
@@ -124,7 +124,7 @@ fn v024_ids_of_all_kinds() {
         match (read_line(line.as_bytes(), &Reading::PLAIN), expected) {
             (Ok(ToolLine::Request { id, .. }), Some(expected)) => assert_eq!(id, expected),
             (
-                Err(Fault::Answer {
+                Err(ToolLineFault::Answer {
                     id: None, error, ..
                 }),
                 None,
@@ -316,7 +316,7 @@ fn an_error_does_not_repeat_a_message() {
 fn what_is_unknown_or_null_is_absent() {
     let plain = ToolLine::Request {
         id: Id::from(1),
-        request: Request::FsRead(FsRead::new("a")),
+        request: VfsRequest::FsRead(FsRead::new("a")),
     };
     for params in [
         r#"{"path":"a"}"#,
@@ -403,7 +403,7 @@ fn x64_a_request_without_id_is_not_done() {
     );
     assert!(matches!(
         read,
-        Err(Fault::RequestWithoutId {
+        Err(ToolLineFault::RequestWithoutId {
             method: Method::FsDelete
         })
     ));
@@ -418,7 +418,7 @@ fn broken_notifications_are_named() {
     let broken = |method: &str, params: &str, expected: &str| {
         let line = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
         let fault = read_line(line.as_bytes(), &Reading::PLAIN).unwrap_err();
-        let Fault::BrokenNotification { name, error } = &fault else {
+        let ToolLineFault::BrokenNotification { name, error } = &fault else {
             panic!("{line}: {fault:?}");
         };
         assert_eq!(*name, method);
@@ -470,7 +470,7 @@ fn a_blob_is_the_content_of_the_request() {
     );
     assert_eq!(
         request.into_owned().with_content(&b"\xff\0\n"[..]),
-        Request::FsWrite(FsWrite::new("a", Payload::Bytes(b"\xff\0\n".into())))
+        VfsRequest::FsWrite(FsWrite::new("a", Payload::Bytes(b"\xff\0\n".into())))
     );
     // Without the agreement a blob is nothing, and the content is missing.
     check(
@@ -523,7 +523,7 @@ fn a_refused_request_still_says_what_to_skip() {
 #[test]
 fn x24_an_answer_over_the_limit_is_not_sent() {
     let mut out = b"before".to_vec();
-    let reply = Reply::read("\0".repeat(100));
+    let reply = VfsReply::read("\0".repeat(100));
     let line = r#"{"jsonrpc":"2.0","id":1,"result":{"content":"","size":100}}"#.len() + 600;
     assert_eq!(
         write_reply_within(&mut out, &Id::from(1), &reply, line),

@@ -1,11 +1,11 @@
 use std::borrow::Cow;
 
 use super::Payload;
-use crate::text::Text;
+use crate::text::WireText;
 
 fn take(content: &str, encoding: Option<&'static str>) -> Result<Payload<'static>, String> {
-    let content = Text(Cow::Owned(content.to_owned()));
-    let encoding = encoding.map(|name| Text(Cow::Borrowed(name)));
+    let content = WireText(Cow::Owned(content.to_owned()));
+    let encoding = encoding.map(|name| WireText(Cow::Borrowed(name)));
     Payload::take("content", Some(content), encoding, None)
 }
 
@@ -58,7 +58,7 @@ fn errors_name_the_field() {
     );
     let missing = Payload::take("body", None, None, None);
     assert_eq!(missing.unwrap_err(), "missing field `body`");
-    let content = Some(Text(Cow::Borrowed("a")));
+    let content = Some(WireText(Cow::Borrowed("a")));
     let blob = Some(Cow::Borrowed(&b"a"[..]));
     let both = Payload::take("body", content, None, blob);
     assert_eq!(both.unwrap_err(), "`body` is there, and a blob as well");

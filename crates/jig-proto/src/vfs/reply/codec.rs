@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{DescriptorReply, HttpReply, ReadReply, Reply};
-use crate::text::{self, Text, or_default};
+use super::{DescriptorReply, HttpReply, ReadReply, VfsReply};
+use crate::text::{self, WireText, or_default};
 use crate::vfs::write::ObjectWriter;
 use crate::vfs::{Method, Payload};
 
-impl<'a> Reply<'a> {
+impl<'a> VfsReply<'a> {
     /// Reads the result of a request of `method`. A `blob` is the content that followed the line.
     pub(in crate::vfs) fn read_result(
         method: Method,
@@ -26,7 +26,7 @@ impl<'a> Reply<'a> {
             | Method::FsRename
             | Method::ProcessWrite => text::read_object(result).map(Self::Done),
             Method::FsExists => {
-                let Exists { exists } = text::read_object(result)?;
+                let ExistsReply { exists } = text::read_object(result)?;
                 Ok(Self::Exists(exists))
             }
             Method::FsListDir => text::read_object(result).map(Self::List),
@@ -103,17 +103,17 @@ impl<'a> Reply<'a> {
 }
 
 #[derive(Deserialize)]
-struct Exists {
+struct ExistsReply {
     exists: bool,
 }
 
-fn read_content<'a>(result: &'a str, blob: Option<Cow<'a, [u8]>>) -> Result<Reply<'a>, String> {
+fn read_content<'a>(result: &'a str, blob: Option<Cow<'a, [u8]>>) -> Result<VfsReply<'a>, String> {
     #[derive(Deserialize)]
-    struct Wire<'a> {
+    struct WireReadReply<'a> {
         #[serde(borrow)]
-        content: Option<Text<'a>>,
+        content: Option<WireText<'a>>,
         #[serde(borrow)]
-        encoding: Option<Text<'a>>,
+        encoding: Option<WireText<'a>>,
         size: Option<u64>,
         #[serde(borrow, default, deserialize_with = "text::optional")]
         etag: Option<Cow<'a, str>>,
@@ -121,15 +121,15 @@ fn read_content<'a>(result: &'a str, blob: Option<Cow<'a, [u8]>>) -> Result<Repl
         fd: bool,
     }
 
-    let wire: Wire<'a> = text::read_object(result)?;
+    let wire: WireReadReply<'a> = text::read_object(result)?;
     if wire.fd {
-        return Ok(Reply::Descriptor(DescriptorReply {
+        return Ok(VfsReply::Descriptor(DescriptorReply {
             size: wire.size.unwrap_or(0),
             etag: wire.etag,
         }));
     }
     let content = Payload::take("content", wire.content, wire.encoding, blob)?;
-    Ok(Reply::Read(ReadReply {
+    Ok(VfsReply::Read(ReadReply {
         // The first examples of the protocol have no size.
         size: wire.size.unwrap_or(content.len() as u64),
         content,
@@ -137,18 +137,18 @@ fn read_content<'a>(result: &'a str, blob: Option<Cow<'a, [u8]>>) -> Result<Repl
     }))
 }
 
-fn read_http<'a>(result: &'a str, blob: Option<Cow<'a, [u8]>>) -> Result<Reply<'a>, String> {
+fn read_http<'a>(result: &'a str, blob: Option<Cow<'a, [u8]>>) -> Result<VfsReply<'a>, String> {
     #[derive(Deserialize)]
-    struct Wire<'a> {
+    struct WireHttpReply<'a> {
         status: u16,
         #[serde(borrow)]
-        body: Option<Text<'a>>,
+        body: Option<WireText<'a>>,
         #[serde(borrow)]
-        encoding: Option<Text<'a>>,
+        encoding: Option<WireText<'a>>,
     }
 
-    let wire: Wire<'a> = text::read_object(result)?;
-    Ok(Reply::Http(HttpReply {
+    let wire: WireHttpReply<'a> = text::read_object(result)?;
+    Ok(VfsReply::Http(HttpReply {
         status: wire.status,
         body: Payload::take("body", wire.body, wire.encoding, blob)?,
     }))

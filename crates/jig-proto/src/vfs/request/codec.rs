@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{FsAppend, FsWrite, Header, HttpPost, Request};
-use crate::text::{self, Text, or_default};
+use super::{FsAppend, FsWrite, Header, HttpPost, VfsRequest};
+use crate::text::{self, WireText, or_default};
 use crate::vfs::write::ObjectWriter;
 use crate::vfs::{ErrorReply, Method, Payload};
 
-impl<'a> Request<'a> {
+impl<'a> VfsRequest<'a> {
     /// Reads the params of `method`. With a `blob`, the content follows the line, must not be among
     /// the params, and is empty in what is returned.
     pub(in crate::vfs) fn read(
@@ -134,20 +134,20 @@ fn write_headers(object: &mut ObjectWriter<'_>, headers: &[Header<'_>]) {
 impl<'a> FsWrite<'a> {
     fn read(params: &'a str, blob: bool) -> Result<Self, String> {
         #[derive(Deserialize)]
-        struct Wire<'a> {
+        struct WireFsWrite<'a> {
             #[serde(borrow)]
             path: Cow<'a, str>,
             #[serde(borrow)]
-            content: Option<Text<'a>>,
+            content: Option<WireText<'a>>,
             #[serde(borrow)]
-            encoding: Option<Text<'a>>,
+            encoding: Option<WireText<'a>>,
             #[serde(default, deserialize_with = "or_default")]
             exclusive: bool,
             #[serde(borrow, default, deserialize_with = "text::optional")]
             if_match: Option<Cow<'a, str>>,
         }
 
-        let wire: Wire<'a> = text::read_object(params)?;
+        let wire: WireFsWrite<'a> = text::read_object(params)?;
         Ok(Self {
             path: wire.path,
             content: Payload::take("content", wire.content, wire.encoding, announced(blob))?,
@@ -160,18 +160,18 @@ impl<'a> FsWrite<'a> {
 impl<'a> FsAppend<'a> {
     fn read(params: &'a str, blob: bool) -> Result<Self, String> {
         #[derive(Deserialize)]
-        struct Wire<'a> {
+        struct WireFsAppend<'a> {
             #[serde(borrow)]
             path: Cow<'a, str>,
             #[serde(borrow)]
-            content: Option<Text<'a>>,
+            content: Option<WireText<'a>>,
             #[serde(borrow)]
-            encoding: Option<Text<'a>>,
+            encoding: Option<WireText<'a>>,
             #[serde(borrow, default, deserialize_with = "text::optional")]
             if_match: Option<Cow<'a, str>>,
         }
 
-        let wire: Wire<'a> = text::read_object(params)?;
+        let wire: WireFsAppend<'a> = text::read_object(params)?;
         Ok(Self {
             path: wire.path,
             content: Payload::take("content", wire.content, wire.encoding, announced(blob))?,
@@ -183,18 +183,18 @@ impl<'a> FsAppend<'a> {
 impl<'a> HttpPost<'a> {
     fn read(params: &'a str, blob: bool) -> Result<Self, String> {
         #[derive(Deserialize)]
-        struct Wire<'a> {
+        struct WireHttpPost<'a> {
             #[serde(borrow)]
             url: Cow<'a, str>,
             #[serde(borrow, default, deserialize_with = "text::objects")]
             headers: Vec<Header<'a>>,
             #[serde(borrow)]
-            body: Option<Text<'a>>,
+            body: Option<WireText<'a>>,
             #[serde(borrow)]
-            encoding: Option<Text<'a>>,
+            encoding: Option<WireText<'a>>,
         }
 
-        let wire: Wire<'a> = text::read_object(params)?;
+        let wire: WireHttpPost<'a> = text::read_object(params)?;
         Ok(Self {
             url: wire.url,
             headers: wire.headers,

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn v080_process_run() {
     check_request(
-        Request::ProcessRun(ProcessRun {
+        VfsRequest::ProcessRun(ProcessRun {
             program: "cargo".into(),
             args: texts(&["check", "--message-format=json"]),
             envs: texts(&["CARGO_TERM_COLOR"]),
@@ -14,7 +14,7 @@ fn v080_process_run() {
         r#"{"program":"cargo","args":["check","--message-format=json"],"envs":["CARGO_TERM_COLOR"]}"#,
     );
     check_request(
-        Request::ProcessRun(ProcessRun {
+        VfsRequest::ProcessRun(ProcessRun {
             program: "make".into(),
             args: texts(&[]),
             envs: texts(&[]),
@@ -24,7 +24,7 @@ fn v080_process_run() {
     );
     check_reply(
         Method::ProcessRun,
-        &Reply::Process(ProcessReply {
+        &VfsReply::Process(ProcessReply {
             stdout: "...".into(),
             stderr: "...".into(),
             exit_code: 0,
@@ -34,7 +34,7 @@ fn v080_process_run() {
     );
     check_reply(
         Method::ProcessRun,
-        &Reply::Process(ProcessReply {
+        &VfsReply::Process(ProcessReply {
             exit_code: -1,
             truncated: true,
             ..ProcessReply::default()
@@ -46,11 +46,11 @@ fn v080_process_run() {
 #[test]
 fn a_program_that_stays_is_started_and_stopped() {
     check_request(
-        Request::ProcessStart(ProcessStart::new("cat")),
+        VfsRequest::ProcessStart(ProcessStart::new("cat")),
         r#"{"program":"cat","args":[],"envs":[]}"#,
     );
     check_request(
-        Request::ProcessStart(ProcessStart {
+        VfsRequest::ProcessStart(ProcessStart {
             args: texts(&["add", "--patch"]),
             envs: texts(&["LANG"]),
             cwd: Some("sub".into()),
@@ -62,11 +62,11 @@ fn a_program_that_stays_is_started_and_stopped() {
         }),
         r#"{"program":"git","args":["add","--patch"],"envs":["LANG"],"cwd":"sub","terminal":{"rows":40,"cols":120}}"#,
     );
-    let started = Reply::Started(Started { process: 1 });
+    let started = VfsReply::Started(StartedProcess { process: 1 });
     check_reply(Method::ProcessStart, &started, r#"{"process":1}"#);
-    let stop = Request::ProcessStop(ProcessStop { process: 1 });
+    let stop = VfsRequest::ProcessStop(ProcessStop { process: 1 });
     check_request(stop, r#"{"process":1}"#);
-    let killed = Reply::Output(ProcessOutput {
+    let killed = VfsReply::Output(ProcessOutput {
         content: "bye\n".into(),
         seq: 9,
         signal: Some(15),
@@ -82,11 +82,11 @@ fn a_program_that_stays_is_started_and_stopped() {
 #[test]
 fn a_program_that_stays_is_read_and_written() {
     check_request(
-        Request::ProcessRead(ProcessRead::new(1)),
+        VfsRequest::ProcessRead(ProcessRead::new(1)),
         r#"{"process":1}"#,
     );
     check_request(
-        Request::ProcessRead(ProcessRead {
+        VfsRequest::ProcessRead(ProcessRead {
             process: 2,
             fetch: Fetch {
                 view: View::Screen,
@@ -100,7 +100,7 @@ fn a_program_that_stays_is_read_and_written() {
     );
     check_reply(
         Method::ProcessRead,
-        &Reply::Output(ProcessOutput {
+        &VfsReply::Output(ProcessOutput {
             running: true,
             ..ProcessOutput::default()
         }),
@@ -108,7 +108,7 @@ fn a_program_that_stays_is_read_and_written() {
     );
     check_reply(
         Method::ProcessRead,
-        &Reply::Output(ProcessOutput {
+        &VfsReply::Output(ProcessOutput {
             running: false,
             content: ">>> ".into(),
             seq: 12,
@@ -133,10 +133,10 @@ fn a_program_that_stays_is_read_and_written() {
         (json!([{"keys": ["up"]}, null]), r#"[{"keys":["up"]},null]"#),
         (json!(null), "null"),
     ] {
-        let write = Request::ProcessWrite(ProcessWrite { process: 1, input });
+        let write = VfsRequest::ProcessWrite(ProcessWrite { process: 1, input });
         check_request(write, &format!(r#"{{"process":1,"input":{written}}}"#));
     }
-    check_reply(Method::ProcessWrite, &Reply::DONE, "{}");
+    check_reply(Method::ProcessWrite, &VfsReply::DONE, "{}");
 }
 
 #[test]
@@ -145,15 +145,15 @@ fn what_asks_about_a_program_may_be_short_and_must_be_right() {
         let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
         match host::read_line(line.as_bytes(), &Reading::PLAIN) {
             Ok(ToolLine::Request { request, .. }) => Ok(request.into_owned()),
-            Err(host::Fault::Answer { error, .. }) => Err(error.message),
+            Err(host::ToolLineFault::Answer { error, .. }) => Err(error.message),
             other => panic!("{other:?}"),
         }
     };
-    let check = |method: &str, params: &str, expected: Request<'static>| {
+    let check = |method: &str, params: &str, expected: VfsRequest<'static>| {
         assert_eq!(read(method, params), Ok(expected), "{params}");
     };
     let on_terminal = |rows, cols| {
-        Request::ProcessStart(ProcessStart {
+        VfsRequest::ProcessStart(ProcessStart {
             terminal: Some(TerminalSize { rows, cols }),
             ..ProcessStart::new("sh")
         })
@@ -171,12 +171,12 @@ fn what_asks_about_a_program_may_be_short_and_must_be_right() {
     check(
         "process.start",
         r#"{"program":"sh","terminal":null}"#,
-        Request::ProcessStart(ProcessStart::new("sh")),
+        VfsRequest::ProcessStart(ProcessStart::new("sh")),
     );
     let waiting = |wait| {
         let mut read = ProcessRead::new(3);
         read.fetch.wait = Some(wait);
-        Request::ProcessRead(read)
+        VfsRequest::ProcessRead(read)
     };
     check(
         "process.read",

@@ -3,7 +3,7 @@ use jig_proto::{Action, Context};
 use serde_json::json;
 
 use super::command_shown;
-use crate::Word;
+use crate::CommandWord;
 
 #[track_caller]
 fn check(program: &str, args: &[&str], shell: bool, what: &str, expected: &str) {
@@ -14,9 +14,9 @@ fn check(program: &str, args: &[&str], shell: bool, what: &str, expected: &str) 
         ..ToolInput::default()
     };
     let context = Context::new("/w", Action::Run);
-    let args: Vec<Word> = args.iter().map(|arg| Word::parse(*arg)).collect();
+    let args: Vec<CommandWord> = args.iter().map(|arg| CommandWord::parse(*arg)).collect();
     let shown = command_shown(
-        &Word::parse(program),
+        &CommandWord::parse(program),
         &args,
         shell,
         (&input, &context),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{FilesLookup, MemoryFiles, ProjectFiles, WriteOptions};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::ProjectPath;
-use jig_proto::fsproxy::{Code, Mode};
+use jig_proto::fsproxy::{OpenMode, ProxyErrorCode};
 
 use crate::fsproxy::{ClientOptions, Manager, ManagerOptions};
 
@@ -31,19 +31,23 @@ fn f087_what_is_asked_before_the_end_and_done_after_it_changes_nothing() {
         let manager = Manager::new(broker(&files), options);
         let (client, _socket) = manager.connect(ClientOptions::default()).unwrap();
         let state = Arc::clone(&client.0);
-        let open = |path: &str, mode: Mode| state.open(path, mode.into(), mode.text(), None);
-        let handle = open("open", Mode::ReadWrite).unwrap();
+        let open = |path: &str, mode: OpenMode| state.open(path, mode.into(), mode.text(), None);
+        let handle = open("open", OpenMode::ReadWrite).unwrap();
         client.end();
 
-        for (path, mode) in [("old", Mode::Write), ("new", Mode::Append)] {
-            assert_eq!(open(path, mode).unwrap_err().code, Code::Closed, "{path}");
+        for (path, mode) in [("old", OpenMode::Write), ("new", OpenMode::Append)] {
+            assert_eq!(
+                open(path, mode).unwrap_err().code,
+                ProxyErrorCode::Closed,
+                "{path}"
+            );
         }
         assert_eq!(
             state.write(handle, b"later").unwrap_err().code,
-            Code::Closed
+            ProxyErrorCode::Closed
         );
         let read = state.read(handle, 10, &mut Vec::new());
-        assert_eq!(read.unwrap_err().code, Code::Closed);
+        assert_eq!(read.unwrap_err().code, ProxyErrorCode::Closed);
         for path in ["old", "open"] {
             assert_eq!(files.read(&place(path), 100).unwrap(), "content", "{path}");
         }
@@ -53,7 +57,7 @@ fn f087_what_is_asked_before_the_end_and_done_after_it_changes_nothing() {
 
 fn broker(files: &Arc<dyn ProjectFiles>) -> Broker {
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(files)));
-    let (access, default) = (Access::default(), DefaultAccess::READ_WRITE);
+    let (access, default) = (DeclaredAccess::default(), DefaultAccess::READ_WRITE);
     let policy = Policy::compile(&access, default, &Guards::default(), &workspace).unwrap();
     let files = Arc::clone(files);
     Broker::new(BrokerParts::new("shell", "c1", files, Arc::new(policy)))

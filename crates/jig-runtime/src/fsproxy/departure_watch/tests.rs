@@ -6,12 +6,12 @@ use std::time::Duration;
 use jig_broker::CancelToken;
 
 use super::watched;
-use crate::fsproxy::client_socket::Link;
+use crate::fsproxy::client_socket::ClientLink;
 
 /// Whether the token is fired when `happens` is done to the client's end of a socket.
 fn is_fired(happens: impl FnOnce(&mut Option<UnixStream>), limit: Duration) -> bool {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let (link, gone) = (Link::socket(ours), CancelToken::new());
+    let (link, gone) = (ClientLink::socket(ours), CancelToken::new());
     let mut theirs = Some(theirs);
     watched(&link, &gone, |gone| {
         let (fired, is_fired) = mpsc::channel();
@@ -41,7 +41,7 @@ fn a_client_that_is_gone_gives_up_what_runs_and_a_half_closed_one_does_not() {
 #[test]
 fn the_watch_ends_with_what_it_watches() {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let (link, gone) = (Link::socket(ours), CancelToken::new());
+    let (link, gone) = (ClientLink::socket(ours), CancelToken::new());
     // It would wait for ever, if it did.
     assert_eq!(watched(&link, &gone, |_| 7), 7);
     drop(theirs);

@@ -1,6 +1,6 @@
 //! The inputs of a call: read through the client's own operations, and put together as one text.
 
-use jig_proto::fsproxy::{Code, LlmCmd, Mode, ProxyError};
+use jig_proto::fsproxy::{LlmCmd, OpenMode, ProxyError, ProxyErrorCode};
 use jig_proto::visible_line;
 
 use crate::fsproxy::client::ClientState;
@@ -15,7 +15,7 @@ pub(super) fn gather(
     command: &LlmCmd,
     most: usize,
 ) -> Result<String, ProxyError> {
-    let mut room = Room { most, left: most };
+    let mut room = LlmInputSpace { most, left: most };
     let mut rest = String::new();
     if let Some(input) = &command.input {
         room.take(input.len())?;
@@ -49,7 +49,7 @@ pub(super) fn gather(
 /// Names the handle as the documents do when it is not open (F-078).
 pub(super) fn named(error: ProxyError, handle: u64) -> ProxyError {
     match error.code {
-        Code::Closed => ProxyError {
+        ProxyErrorCode::Closed => ProxyError {
             message: format!("fd not found: {handle}"),
             ..error
         },
@@ -67,9 +67,9 @@ fn open_and_read(
     client: &ClientState,
     command: &LlmCmd,
     path: &str,
-    room: &mut Room,
+    room: &mut LlmInputSpace,
 ) -> Result<Vec<u8>, ProxyError> {
-    let mode = Mode::Read;
+    let mode = OpenMode::Read;
     let is_top_level = command.is_top_level;
     let handle = client.open(path, mode.into(), mode.text(), is_top_level)?;
     let bytes = read(client, handle, room);
@@ -78,7 +78,11 @@ fn open_and_read(
 }
 
 /// Reads from where a handle stands to its end.
-fn read(client: &ClientState, handle: u64, room: &mut Room) -> Result<Vec<u8>, ProxyError> {
+fn read(
+    client: &ClientState,
+    handle: u64,
+    room: &mut LlmInputSpace,
+) -> Result<Vec<u8>, ProxyError> {
     let mut bytes = Vec::new();
     loop {
         let before = bytes.len();
@@ -92,12 +96,12 @@ fn read(client: &ClientState, handle: u64, room: &mut Room) -> Result<Vec<u8>, P
 }
 
 /// How much may still be read.
-struct Room {
+struct LlmInputSpace {
     most: usize,
     left: usize,
 }
 
-impl Room {
+impl LlmInputSpace {
     fn take(&mut self, count: usize) -> Result<(), ProxyError> {
         let Some(left) = self.left.checked_sub(count) else {
             let most = self.most;

@@ -1,6 +1,6 @@
 use super::{MAX_INPUTS, check_parameters, error_line, failure};
 use jig_broker::LlmError;
-use jig_proto::fsproxy::{Code, LlmCmd, Message, ProxyError, Role};
+use jig_proto::fsproxy::{LlmCmd, LlmMessage, LlmRole, ProxyError, ProxyErrorCode};
 
 #[test]
 fn f091_parameters_are_checked_before_anything_is_read() {
@@ -15,8 +15,8 @@ fn f091_parameters_are_checked_before_anything_is_read() {
         prompt: Some("hello".to_owned()),
         ..LlmCmd::default()
     };
-    let message = Message {
-        role: Role::User,
+    let message = LlmMessage {
+        role: LlmRole::User,
         content: "hello".to_owned(),
     };
     check(LlmCmd::default(), Some("missing prompt or messages"));
@@ -49,32 +49,36 @@ fn f091_parameters_are_checked_before_anything_is_read() {
 
 #[test]
 fn f078_what_goes_wrong_has_its_code_and_text() {
-    let check = |error: LlmError, code: Code, text: &str| {
+    let check = |error: LlmError, code: ProxyErrorCode, text: &str| {
         assert_eq!(failure(error), ProxyError::new(code, text));
     };
     check(
         LlmError::NotAvailable,
-        Code::Unsupported,
+        ProxyErrorCode::Unsupported,
         "LLM not available",
     );
     check(
         LlmError::QuotaExceeded,
-        Code::Range,
+        ProxyErrorCode::Range,
         "quota exceeded: cannot make LLM call",
     );
-    check(LlmError::InvalidRequest("odd".to_owned()), Code::Arg, "odd");
+    check(
+        LlmError::InvalidRequest("odd".to_owned()),
+        ProxyErrorCode::Arg,
+        "odd",
+    );
     let refused = LlmError::Refused {
         status: 500,
         message: "overloaded".to_owned(),
     };
     check(
         refused,
-        Code::Io,
+        ProxyErrorCode::Io,
         "OpenAI API call failed: the provider answered 500: overloaded",
     );
     check(
         LlmError::Timeout,
-        Code::Io,
+        ProxyErrorCode::Io,
         "OpenAI API call failed: the provider did not answer in time",
     );
 }

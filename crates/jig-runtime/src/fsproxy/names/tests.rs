@@ -1,24 +1,24 @@
 use jig_proto::ProjectPath;
-use jig_proto::fsproxy::Code;
+use jig_proto::fsproxy::ProxyErrorCode;
 
-use super::{Name, Names};
+use super::{ClientPath, ClientPaths};
 
 fn path(text: &str) -> ProjectPath {
     ProjectPath::normalize(text).unwrap()
 }
 
-fn check(names: &Names, text: &str, expected: Result<&str, &str>) {
+fn check(names: &ClientPaths, text: &str, expected: Result<&str, &str>) {
     let name = names.resolve(text).unwrap();
     let found = match &name {
-        Name::Project(path) => Ok(path.as_str()),
-        Name::Elsewhere(text) => Err(text.as_str()),
+        ClientPath::Project(path) => Ok(path.as_str()),
+        ClientPath::Elsewhere(text) => Err(text.as_str()),
     };
     assert_eq!(found, expected, "{text:?}");
 }
 
 #[test]
 fn x25_paths_below_the_root_are_of_the_workspace_and_all_others_are_names() {
-    let names = Names::new("/home/u/project", path("sub/dir"));
+    let names = ClientPaths::new("/home/u/project", path("sub/dir"));
     check(&names, "a.txt", Ok("sub/dir/a.txt"));
     check(&names, "./a//b/", Ok("sub/dir/a/b"));
     check(&names, "..", Ok("sub"));
@@ -42,7 +42,7 @@ fn x25_paths_below_the_root_are_of_the_workspace_and_all_others_are_names() {
 
 #[test]
 fn with_the_root_of_the_machine_every_absolute_path_is_of_the_workspace() {
-    let names = Names::new("/", path("home/u"));
+    let names = ClientPaths::new("/", path("home/u"));
     check(&names, "a", Ok("home/u/a"));
     check(&names, "/etc/passwd", Ok("etc/passwd"));
     check(&names, "../../../..", Ok(""));
@@ -51,7 +51,7 @@ fn with_the_root_of_the_machine_every_absolute_path_is_of_the_workspace() {
 
 #[test]
 fn an_alias_is_another_spelling() {
-    let names = Names::new("/private/tmp/w", ProjectPath::root())
+    let names = ClientPaths::new("/private/tmp/w", ProjectPath::root())
         .with_alias("/tmp/w", ProjectPath::root())
         .with_alias("/tmp/w/data/", path("real/data"));
     check(&names, "/tmp/w/a", Ok("a"));
@@ -64,7 +64,7 @@ fn an_alias_is_another_spelling() {
 
 #[test]
 fn without_a_root_absolute_paths_are_names() {
-    let names = Names::default();
+    let names = ClientPaths::default();
     check(&names, "a/../b", Ok("b"));
     check(&names, ".", Ok(""));
     check(&names, "a/..", Ok(""));
@@ -76,10 +76,13 @@ fn without_a_root_absolute_paths_are_names() {
 #[test]
 fn what_is_no_path_is_refused() {
     let refused = |text: &str| {
-        let error = Names::default().resolve(text).unwrap_err();
+        let error = ClientPaths::default().resolve(text).unwrap_err();
         (error.code, error.message)
     };
-    assert_eq!(refused(""), (Code::Arg, "missing path".to_owned()));
+    assert_eq!(
+        refused(""),
+        (ProxyErrorCode::Arg, "missing path".to_owned())
+    );
     let nul = "the path holds a NUL byte".to_owned();
-    assert_eq!(refused("a\0b"), (Code::Arg, nul));
+    assert_eq!(refused("a\0b"), (ProxyErrorCode::Arg, nul));
 }

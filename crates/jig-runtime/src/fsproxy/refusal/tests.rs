@@ -1,30 +1,41 @@
 use jig_proto::ProjectPath;
-use jig_proto::fsproxy::Code;
+use jig_proto::fsproxy::ProxyErrorCode;
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
 
 use super::{refusal, refused_open};
-use crate::fsproxy::{Advice, ManagerOptions, Names};
+use crate::fsproxy::{Advice, ClientPaths, ManagerOptions};
 
 #[test]
 fn f024_every_refusal_of_the_broker_has_a_code() {
-    let check = |reply: ErrorReply, code: Code| assert_eq!(refusal(&reply).code, code, "{reply}");
-    check(ErrorReply::not_found("a"), Code::NoEnt);
-    check(ErrorReply::is_dir("a"), Code::Arg);
-    check(ErrorReply::not_dir("a"), Code::Arg);
-    check(ErrorReply::invalid_params(Method::FsRead, "no"), Code::Arg);
-    check(ErrorReply::too_large("`a`", 2, 1), Code::Range);
-    check(ErrorReply::denied_by_rule("no", "rule"), Code::Perm);
-    check(ErrorReply::uncovered("no"), Code::Perm);
-    check(ErrorReply::escape("a"), Code::Perm);
-    check(ErrorReply::protected("a"), Code::Perm);
-    check(ErrorReply::sensitive("a"), Code::Perm);
-    check(ErrorReply::stale("a"), Code::Io);
-    check(ErrorReply::internal("no"), Code::Io);
+    let check =
+        |reply: ErrorReply, code: ProxyErrorCode| assert_eq!(refusal(&reply).code, code, "{reply}");
+    check(ErrorReply::not_found("a"), ProxyErrorCode::NoEnt);
+    check(ErrorReply::is_dir("a"), ProxyErrorCode::Arg);
+    check(ErrorReply::not_dir("a"), ProxyErrorCode::Arg);
+    check(
+        ErrorReply::invalid_params(Method::FsRead, "no"),
+        ProxyErrorCode::Arg,
+    );
+    check(ErrorReply::too_large("`a`", 2, 1), ProxyErrorCode::Range);
+    check(
+        ErrorReply::denied_by_rule("no", "rule"),
+        ProxyErrorCode::Perm,
+    );
+    check(ErrorReply::uncovered("no"), ProxyErrorCode::Perm);
+    check(ErrorReply::escape("a"), ProxyErrorCode::Perm);
+    check(ErrorReply::protected("a"), ProxyErrorCode::Perm);
+    check(ErrorReply::sensitive("a"), ProxyErrorCode::Perm);
+    check(ErrorReply::stale("a"), ProxyErrorCode::Io);
+    check(ErrorReply::internal("no"), ProxyErrorCode::Io);
     // Whatever is added later is a failure, and no claim about rights or paths.
     for kind in ErrorKind::ALL {
         let code = refusal(&ErrorReply::new(kind, "said")).code;
-        assert_eq!(code == Code::Perm, kind.is_denial(), "{kind}");
-        assert_eq!(code == Code::NoEnt, kind == ErrorKind::NotFound, "{kind}");
+        assert_eq!(code == ProxyErrorCode::Perm, kind.is_denial(), "{kind}");
+        assert_eq!(
+            code == ProxyErrorCode::NoEnt,
+            kind == ErrorKind::NotFound,
+            "{kind}"
+        );
     }
 }
 
@@ -45,7 +56,7 @@ fn a_denial_is_told_with_its_rule_and_the_way_out_in_one_line() {
 #[test]
 fn an_open_is_refused_in_the_words_of_who_asked() {
     let options = ManagerOptions {
-        names: Names::new("/", ProjectPath::root()),
+        names: ClientPaths::new("/", ProjectPath::root()),
         advice: Some(Advice {
             read: "-i".to_owned(),
             write: "-o".to_owned(),

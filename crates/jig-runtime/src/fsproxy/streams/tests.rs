@@ -5,17 +5,17 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use jig_proto::fsproxy::Code;
+use jig_proto::fsproxy::ProxyErrorCode;
 
-use super::Stream;
-use crate::fsproxy::client_socket::Link;
+use super::ParentStream;
+use crate::fsproxy::client_socket::ClientLink;
 
 #[test]
 fn bytes_that_wait_are_left_when_the_client_is_gone() {
     let (ours, theirs) = UnixStream::pair().unwrap();
-    let link = Link::socket(ours);
+    let link = ClientLink::socket(ours);
     let (reader, mut writer) = pipe().unwrap();
-    let stream = Stream::new(reader.into());
+    let stream = ParentStream::new(reader.into());
     writer.write_all(b"abcdef").unwrap();
 
     let mut read = Vec::new();
@@ -24,9 +24,9 @@ fn bytes_that_wait_are_left_when_the_client_is_gone() {
     // Both are there, the bytes and the end of the client: the end counts.
     drop(theirs);
     let refused = stream.read(&link, 2, &mut read).unwrap_err();
-    assert_eq!(refused.code, Code::Io);
+    assert_eq!(refused.code, ProxyErrorCode::Io);
     let (ours, _theirs) = UnixStream::pair().unwrap();
-    let link = Link::socket(ours);
+    let link = ClientLink::socket(ours);
     assert_eq!(stream.read(&link, 100, &mut read), Ok(false));
     assert_eq!(read, b"abcdef");
     drop(writer);
@@ -36,16 +36,16 @@ fn bytes_that_wait_are_left_when_the_client_is_gone() {
 #[test]
 fn a_link_that_was_shut_down_waits_for_nothing() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
-    let pairs = [Link::socket(ours), {
+    let pairs = [ClientLink::socket(ours), {
         let ((input, _to), (_from, output)) = (pipe().unwrap(), pipe().unwrap());
-        Link::pair(input.into(), output.into()).unwrap()
+        ClientLink::pair(input.into(), output.into()).unwrap()
     }];
     for link in pairs {
         let (reader, _writer) = pipe().unwrap();
         link.shut_down();
         link.shut_down();
-        let refused = Stream::new(reader.into()).read(&link, 10, &mut Vec::new());
-        assert_eq!(refused.unwrap_err().code, Code::Io);
+        let refused = ParentStream::new(reader.into()).read(&link, 10, &mut Vec::new());
+        assert_eq!(refused.unwrap_err().code, ProxyErrorCode::Io);
         assert_eq!(link.receive(&mut [0; 10]).unwrap(), 0);
         assert!(link.send(b"x").is_err());
     }
@@ -56,10 +56,10 @@ fn a_link_that_was_shut_down_waits_for_nothing() {
 #[test]
 fn whoever_comes_too_late_waits_again() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
-    let link = Arc::new(Link::socket(ours));
+    let link = Arc::new(ClientLink::socket(ours));
     let (reader, mut writer) = pipe().unwrap();
     let mut other = reader.try_clone().unwrap();
-    let stream = Stream::new(reader.into());
+    let stream = ParentStream::new(reader.into());
     writer.write_all(b"abc").unwrap();
     let turn = stream.turn();
     let (told, reads) = mpsc::channel();
@@ -77,6 +77,6 @@ fn whoever_comes_too_late_waits_again() {
     drop(turn);
     link.shut_down();
     let read = reads.recv_timeout(Duration::from_secs(60));
-    assert_eq!(read.unwrap().unwrap_err().code, Code::Io);
+    assert_eq!(read.unwrap().unwrap_err().code, ProxyErrorCode::Io);
     reading.join().unwrap();
 }

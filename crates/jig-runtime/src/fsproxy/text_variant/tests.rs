@@ -3,7 +3,7 @@ use jig_proto::fsproxy::{QuotaReport, TokenUsage};
 use serde_json::{Value, json};
 
 use super::{completion, paths};
-use crate::fsproxy::llm::Finished;
+use crate::fsproxy::llm::FinishedLlmCall;
 
 #[test]
 fn f071_paths_are_the_lines_that_say_something() {
@@ -16,7 +16,7 @@ fn f071_paths_are_the_lines_that_say_something() {
 
 #[test]
 fn f077_the_answer_is_a_chat_completion() {
-    let finished = Finished {
+    let finished = FinishedLlmCall {
         reply: ChatReply {
             content: "done".to_owned(),
             model: "large".to_owned(),

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use jig_proto::fsproxy::{Code, Mode};
+use jig_proto::fsproxy::{OpenMode, ProxyErrorCode};
 
 use super::{VirtualFile, VirtualFiles};
 
-fn open(files: &VirtualFiles, name: &str, mode: Mode) -> Arc<VirtualFile> {
+fn open(files: &VirtualFiles, name: &str, mode: OpenMode) -> Arc<VirtualFile> {
     files.open(name, mode.into()).unwrap().unwrap()
 }
 
@@ -19,7 +19,7 @@ fn content(file: &VirtualFile) -> Vec<u8> {
 fn writes_land_where_a_descriptor_would_put_them() {
     let check = |before: &str, offset: u64, bytes: &str, expected: &str| {
         let files = VirtualFiles::new(10, 1000);
-        let file = open(&files, "f", Mode::Write);
+        let file = open(&files, "f", OpenMode::Write);
         file.append(before.as_bytes()).unwrap();
         file.write_at(offset, bytes.as_bytes()).unwrap();
         assert_eq!(
@@ -47,7 +47,7 @@ fn writes_land_where_a_descriptor_would_put_them() {
 #[test]
 fn reads_end_where_the_content_ends() {
     let files = VirtualFiles::new(10, 1000);
-    let file = open(&files, "f", Mode::Write);
+    let file = open(&files, "f", OpenMode::Write);
     file.append(b"0123456789").unwrap();
     let check = |offset: u64, max: usize, expected: &str| {
         let mut into = b">".to_vec();
@@ -64,11 +64,11 @@ fn reads_end_where_the_content_ends() {
 #[test]
 fn x25_offsets_of_any_size_take_no_memory() {
     let files = VirtualFiles::new(10, 1000);
-    let file = open(&files, "f", Mode::ReadWrite);
+    let file = open(&files, "f", OpenMode::ReadWrite);
     file.append(b"abc").unwrap();
     for offset in [1000, 1 << 40, u64::MAX - 1, u64::MAX] {
         let error = file.write_at(offset, b"x").unwrap_err();
-        assert_eq!(error.code, Code::Range, "{offset}");
+        assert_eq!(error.code, ProxyErrorCode::Range, "{offset}");
     }
     assert_eq!(content(&file), b"abc");
     assert_eq!(files.room.used.load(Ordering::Relaxed), 3);
@@ -78,11 +78,11 @@ fn x25_offsets_of_any_size_take_no_memory() {
 #[test]
 fn room_is_given_back_by_emptying_and_at_the_end() {
     let files = VirtualFiles::new(2, 10);
-    let one = open(&files, "one", Mode::Append);
+    let one = open(&files, "one", OpenMode::Append);
     assert_eq!(one.append(b"0123456789"), Ok(10));
-    let two = open(&files, "two", Mode::Append);
+    let two = open(&files, "two", OpenMode::Append);
     assert!(two.append(b"x").is_err());
-    drop(open(&files, "one", Mode::Write));
+    drop(open(&files, "one", OpenMode::Write));
     assert_eq!(two.append(b"0123456789"), Ok(10));
     let room = Arc::clone(&files.room);
     drop((files, one));
@@ -95,11 +95,16 @@ fn room_is_given_back_by_emptying_and_at_the_end() {
 #[test]
 fn a_name_is_one_file_and_there_are_so_many() {
     let files = VirtualFiles::new(2, 10);
-    assert!(files.open("one", Mode::Read.into()).unwrap().is_none());
-    let one = open(&files, "one", Mode::Write);
-    assert!(Arc::ptr_eq(&one, &open(&files, "one", Mode::Read)));
-    open(&files, "two", Mode::Append);
-    let refused = files.open("three", Mode::Write.into()).unwrap_err();
-    assert_eq!(refused.code, Code::Range);
-    assert!(files.open("three", Mode::Read.into()).unwrap().is_none());
+    assert!(files.open("one", OpenMode::Read.into()).unwrap().is_none());
+    let one = open(&files, "one", OpenMode::Write);
+    assert!(Arc::ptr_eq(&one, &open(&files, "one", OpenMode::Read)));
+    open(&files, "two", OpenMode::Append);
+    let refused = files.open("three", OpenMode::Write.into()).unwrap_err();
+    assert_eq!(refused.code, ProxyErrorCode::Range);
+    assert!(
+        files
+            .open("three", OpenMode::Read.into())
+            .unwrap()
+            .is_none()
+    );
 }

@@ -33,8 +33,8 @@ impl Program {
         self.0.id()
     }
 
-    fn process(&self) -> Process {
-        Process::find(self.pid()).unwrap()
+    fn process(&self) -> ProcessIdentity {
+        ProcessIdentity::find(self.pid()).unwrap()
     }
 
     fn runs(&mut self) -> bool {
@@ -71,8 +71,8 @@ fn abandoned(directory: &Path, boot: &str, lines: &[String]) -> PathBuf {
     path
 }
 
-fn noted(name: &str, process: Process) -> String {
-    let noted = Noted {
+fn noted(name: &str, process: ProcessIdentity) -> String {
+    let noted = JournalHandle {
         id: name.to_owned(),
         tool: "shell".to_owned(),
         process,
@@ -90,7 +90,7 @@ fn this_boot() -> String {
 fn s067_a_file_while_there_are_handles() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("state/handles");
-    let journal = Journal::in_directory(&directory).unwrap();
+    let journal = HandleJournal::in_directory(&directory).unwrap();
     assert!(files(&directory).is_empty());
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&directory), 0o700);
@@ -101,7 +101,7 @@ fn s067_a_file_while_there_are_handles() {
     assert_eq!(found.len(), 1);
     assert_eq!(mode(&found[0]), 0o600);
     let (owner, handles) = parse(&std::fs::read(&found[0]).unwrap());
-    assert_eq!(owner, Process::find(std::process::id()));
+    assert_eq!(owner, ProcessIdentity::find(std::process::id()));
     let names: Vec<&str> = handles.iter().map(|noted| noted.id.as_str()).collect();
     assert_eq!(names, ["h_1", "h_2"]);
     assert_eq!(handles[0].process, program.process());
@@ -120,7 +120,7 @@ fn s067_a_file_while_there_are_handles() {
 #[test]
 fn s067_a_file_does_not_grow_without_end() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::in_directory(folder.path()).unwrap();
+    let journal = HandleJournal::in_directory(folder.path()).unwrap();
     let program = Program::new();
     journal.add(0, &id("first"), "shell", program.pid());
     for number in 1..2000 {
@@ -141,7 +141,7 @@ fn s067_a_file_does_not_grow_without_end() {
 #[test]
 fn s067_what_lives_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::in_directory(folder.path()).unwrap();
+    let journal = HandleJournal::in_directory(folder.path()).unwrap();
     let mut program = Program::new();
     journal.add(1, &id("h_1"), "shell", program.pid());
     assert_eq!(leftovers(folder.path()), []);
@@ -184,7 +184,7 @@ fn s067_a_locked_file_is_left_alone() {
 fn s067_leftovers_are_ended_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let (mut program, child) = Program::with_child();
-    let child = Process::find(child.cast_unsigned()).unwrap();
+    let child = ProcessIdentity::find(child.cast_unsigned()).unwrap();
     let path = abandoned(
         folder.path(),
         &this_boot(),
@@ -267,7 +267,7 @@ fn s067_after_a_kill() {
     let pid = lines
         .map(Result::unwrap)
         .find_map(|line| line.split_once("noted ")?.1.parse::<u32>().ok());
-    let left = Process::find(pid.unwrap()).unwrap();
+    let left = ProcessIdentity::find(pid.unwrap()).unwrap();
     assert_eq!(leftovers(folder.path()), []);
     owner.kill().unwrap();
     owner.wait().unwrap();
@@ -285,7 +285,7 @@ fn owner_that_is_killed() {
     let Some(directory) = std::env::var_os(OWNED) else {
         return;
     };
-    let journal = Journal::in_directory(Path::new(&directory)).unwrap();
+    let journal = HandleJournal::in_directory(Path::new(&directory)).unwrap();
     let mut program = Program::new();
     journal.add(1, &id("h_1"), "shell", program.pid());
     println!("noted {}", program.pid());

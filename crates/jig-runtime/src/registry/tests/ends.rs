@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use jig_proto::Status;
+use jig_proto::StateName;
 
 use super::*;
 use crate::{Await, HandleError};
@@ -13,7 +13,7 @@ fn s063_abort_tells_the_last_words() {
     let (handles, id, tool) = one();
     tool.says("working\n");
     let worker = tool.obeys_with(|board, order| {
-        assert!(matches!(order, Order::Cancel));
+        assert!(matches!(order, SessionOrder::Cancel));
         board.say(|transcript| transcript.push(b"cleaning up\n"));
         board.stopped(Err(ToolError::new("cancelled")));
     });
@@ -36,7 +36,7 @@ fn s027_abort_from_every_state() {
     let worker = tool.obeys();
     assert_eq!(
         handles.abort("t", &id).unwrap().state.status(),
-        Status::Stopped
+        StateName::Stopped
     );
     worker.join().unwrap();
     let (handles, id, tool) = one();
@@ -83,7 +83,7 @@ fn s063_the_end_of_the_turn_ends_all() {
             let (killed, asked) = (Arc::clone(&killed), Arc::clone(&asked));
             tool.obeys_with(move |board, order| match order {
                 // Every other one listens.
-                Order::Cancel => {
+                SessionOrder::Cancel => {
                     asked.fetch_add(1, Ordering::SeqCst);
                     if number % 2 == 0 {
                         board.stopped(Err(ToolError::new("asked")));
@@ -117,12 +117,12 @@ fn s063_the_end_of_the_turn_ends_all() {
     // At once, not one after the other.
     assert!(started.elapsed() < Duration::from_secs(8));
     assert_eq!(asked.load(Ordering::SeqCst), 20);
-    assert_eq!(all(vec![waiting])[0].state.status(), Status::Stopped);
+    assert_eq!(all(vec![waiting])[0].state.status(), StateName::Stopped);
     let awaited = all(vec![awaiting]).remove(0);
     assert!(
         awaited
             .iter()
-            .all(|report| report.state.status() == Status::Stopped)
+            .all(|report| report.state.status() == StateName::Stopped)
     );
     let over = handles
         .reserve(None, "t", HandleOptions::default())
@@ -134,7 +134,7 @@ fn s063_the_end_of_the_turn_ends_all() {
     let id = reserved.fill(session);
     let gone = handles.settle(&id, None).unwrap_err();
     assert!(gone.to_string().contains("with its turn"), "{gone}");
-    assert_eq!(handles.counts(), super::super::Counts::default());
+    assert_eq!(handles.counts(), super::super::HandleCounts::default());
     assert!(handles.list().is_empty());
     assert!(handles.notices().is_empty());
     drop(handles);
@@ -183,7 +183,10 @@ fn unfetched_results_are_bounded() {
 fn dropping_aborts() {
     let (handles, _, tool) = one();
     drop(handles);
-    assert!(matches!(tool.orders.recv_timeout(LONG), Ok(Order::Abort)));
+    assert!(matches!(
+        tool.orders.recv_timeout(LONG),
+        Ok(SessionOrder::Abort)
+    ));
 }
 
 /// S-063: whoever waits while the turn ends is told of the end, by reports or by an error; never that all is
@@ -218,7 +221,7 @@ fn s063_the_end_of_the_turn_is_told_to_those_who_wait() {
         assert!(matches!(over, Err(HandleError::Over)), "{mode:?}: {over:?}");
         let reports = all(vec![reports]).remove(0);
         let statuses: Vec<_> = reports.iter().map(|report| report.state.status()).collect();
-        assert_eq!(statuses, [Status::Stopped; 3], "{mode:?}");
+        assert_eq!(statuses, [StateName::Stopped; 3], "{mode:?}");
         // Who comes afterwards is told that they are gone.
         let late = handles.until(&ids, mode, None, None).unwrap_err();
         assert!(late.to_string().contains("`h_3` is gone"), "{late}");

@@ -1,9 +1,9 @@
-use jig_proto::Status;
+use jig_proto::StateName;
 
-use super::super::Notices;
+use super::super::NoticeOptions;
 use super::*;
 
-fn told(handles: &Handles) -> Vec<(String, Status)> {
+fn told(handles: &Handles) -> Vec<(String, StateName)> {
     let notices = handles.notices().into_iter();
     notices
         .map(|notice| (notice.id.to_string(), notice.state))
@@ -17,7 +17,7 @@ fn s082_each_change_is_told_once() {
     tool.says("output is no news");
     assert_eq!(told(&handles), []);
     tool.asks("go");
-    assert_eq!(told(&handles), [("h_1".to_owned(), Status::Waiting)]);
+    assert_eq!(told(&handles), [("h_1".to_owned(), StateName::Waiting)]);
     assert_eq!(told(&handles), []);
     let pending = handles.question(&id).unwrap();
     handles
@@ -27,9 +27,9 @@ fn s082_each_change_is_told_once() {
     tool.runs();
     assert_eq!(told(&handles), []);
     tool.asks("again");
-    assert_eq!(told(&handles), [("h_1".to_owned(), Status::Waiting)]);
+    assert_eq!(told(&handles), [("h_1".to_owned(), StateName::Waiting)]);
     tool.stops("done");
-    assert_eq!(told(&handles), [("h_1".to_owned(), Status::Stopped)]);
+    assert_eq!(told(&handles), [("h_1".to_owned(), StateName::Stopped)]);
     assert_eq!(told(&handles), []);
     // The result is still to be had.
     assert_eq!(result(&fetch(&handles, &id)), Ok("done".to_owned()));
@@ -65,7 +65,7 @@ fn s082_what_is_over_is_no_news() {
 /// S-082: each handle says what its caller wants to know.
 #[test]
 fn s082_notices_are_chosen_by_the_handle() {
-    let check = |notices: Notices, expected: &[Status]| {
+    let check = |notices: NoticeOptions, expected: &[StateName]| {
         let handles = Handles::default();
         let options = HandleOptions { notices };
         let reserved = handles.reserve(None, "t", options).unwrap();
@@ -78,7 +78,7 @@ fn s082_notices_are_chosen_by_the_handle() {
         found.extend(told(&handles).into_iter().map(|(_, status)| status));
         assert_eq!(found, expected, "{notices:?}");
     };
-    use Status::{Stopped, Waiting};
+    use StateName::{Stopped, Waiting};
     check((true, true).into(), &[Waiting, Stopped]);
     check((true, false).into(), &[Stopped]);
     check((false, true).into(), &[Waiting]);
@@ -92,7 +92,7 @@ fn s082_a_quick_tool_is_not_missed() {
     let (session, tool) = Tool::new();
     tool.stops("done");
     add(&handles, None, session);
-    assert_eq!(told(&handles), [("h_1".to_owned(), Status::Stopped)]);
+    assert_eq!(told(&handles), [("h_1".to_owned(), StateName::Stopped)]);
     assert_eq!((handles.counts().live, handles.counts().stopped), (0, 1));
 }
 

@@ -2,7 +2,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use jig_broker::Unapproved;
-use jig_proto::Status;
+use jig_proto::StateName;
 use serde_json::json;
 
 use super::*;
@@ -23,7 +23,7 @@ fn s033_s012_input_reaches_a_running_tool() {
     let worker = tool.obeys();
     let report = apply(&handles, &id, json!("y")).unwrap();
     assert_eq!(text(&report), "got \"y\"\n");
-    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(report.state.status(), StateName::Running);
     handles.end(LONG);
     drop(handles);
     worker.join().unwrap();
@@ -42,10 +42,10 @@ fn s075_s034_a_question_is_shown_and_answered() {
     };
     assert_eq!(question.id, "stage");
     // It is shown as long as it is open.
-    assert_eq!(fetch(&handles, &id).state.status(), Status::Waiting);
+    assert_eq!(fetch(&handles, &id).state.status(), StateName::Waiting);
     let worker = tool.obeys();
     let report = apply(&handles, &id, json!(true)).unwrap();
-    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(report.state.status(), StateName::Running);
     assert_eq!(text(&report), "got true\n");
     assert!(handles.question(&id).is_none());
     handles.end(LONG);
@@ -60,9 +60,9 @@ fn s027_an_answered_tool_runs() {
     tool.asks("go");
     fetch(&handles, &id);
     let report = apply(&handles, &id, json!("yes")).unwrap();
-    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(report.state.status(), StateName::Running);
     assert!(handles.question(&id).is_none());
-    assert_eq!(handles.list()[0].status, Status::Running);
+    assert_eq!(handles.list()[0].status, StateName::Running);
     assert_eq!(tool.input(), "\"yes\"");
 }
 
@@ -127,7 +127,7 @@ fn s034_an_answer_goes_to_the_question_that_was_told() {
 fn only_a_person_answers_the_policy() {
     let (handles, id, tool) = one();
     tool.needs_leave();
-    assert_eq!(fetch(&handles, &id).state.status(), Status::Waiting);
+    assert_eq!(fetch(&handles, &id).state.status(), StateName::Waiting);
     let refused = apply(&handles, &id, json!("turn")).unwrap_err();
     assert!(
         matches!(refused, HandleError::PolicyAsks { .. }),
@@ -139,7 +139,7 @@ fn only_a_person_answers_the_policy() {
     handles.answer(&id, pending.number, json!("once")).unwrap();
     assert_eq!(tool.input(), "\"once\"");
     tool.runs();
-    assert_eq!(fetch(&handles, &id).state.status(), Status::Running);
+    assert_eq!(fetch(&handles, &id).state.status(), StateName::Running);
     // The assistant, who was told of that question, was never to answer it: this is input.
     apply(&handles, &id, json!("ls")).unwrap();
     assert_eq!(tool.input(), "\"ls\"");
@@ -155,7 +155,7 @@ fn only_a_person_answers_the_policy() {
         .unwrap();
     assert!(matches!(
         tool.orders.recv_timeout(LONG),
-        Ok(Order::Decline(_, Unapproved::Denied))
+        Ok(SessionOrder::Decline(_, Unapproved::Denied))
     ));
 }
 
@@ -175,7 +175,7 @@ fn s034_an_answer_settles_from_the_answer_on() {
     tool.runs();
     tool.needs_leave();
     let update = handles.settled(&id).unwrap();
-    assert_eq!(update.state.status(), Status::Waiting);
+    assert_eq!(update.state.status(), StateName::Waiting);
     assert!(update.number > pending.number);
     assert!(handles.settled(&id_of("nope")).is_none());
 }
@@ -203,7 +203,10 @@ fn input_after_the_end_is_an_error_with_the_result() {
 fn a_verdict_is_the_result() {
     let (handles, id, tool) = one();
     handles.fail(&id, ToolError::new("said no"));
-    assert!(matches!(tool.orders.recv_timeout(LONG), Ok(Order::Cancel)));
+    assert!(matches!(
+        tool.orders.recv_timeout(LONG),
+        Ok(SessionOrder::Cancel)
+    ));
     tool.stops("all fine");
     assert_eq!(result(&fetch(&handles, &id)), Err("said no".to_owned()));
 }

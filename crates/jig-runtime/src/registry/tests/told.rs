@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use jig_proto::Status;
+use jig_proto::StateName;
 
 use super::*;
 use crate::HandleError;
@@ -36,7 +36,7 @@ fn s011_a_fetch_shows_what_is_new() {
     assert_eq!(text(&report), "two\nthree\n");
     assert_eq!(report.details.seq, Some(14));
     assert_eq!(report.details.cut, None);
-    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(report.state.status(), StateName::Running);
 }
 
 /// S-024: what is said right after the start is in the first report.
@@ -200,7 +200,7 @@ fn s063_a_stopped_handle_stays_until_all_is_read() {
     assert!(text(&report).ends_with("\n6789"));
     let report = handles.fetch("t", &id, &page(0, 4), None).unwrap();
     assert!(text(&report).starts_with("0123\n"));
-    assert_eq!(report.state.status(), Status::Stopped);
+    assert_eq!(report.state.status(), StateName::Stopped);
     let report = handles.fetch("t", &id, &page(4, 100), None).unwrap();
     assert_eq!(text(&report), "456789");
     assert!(handles.fetch("t", &id, &Fetch::default(), None).is_err());

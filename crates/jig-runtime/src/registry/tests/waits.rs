@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::thread;
 
 use jig_broker::CancelToken;
-use jig_proto::Status;
+use jig_proto::StateName;
 
 use super::*;
 use crate::{Await, HandleError};
@@ -18,7 +18,7 @@ fn several(count: usize) -> (Arc<Handles>, Vec<HandleId>, Vec<Tool>) {
     (handles, ids, tools)
 }
 
-fn statuses(reports: &[HandleReport]) -> Vec<Status> {
+fn statuses(reports: &[HandleReport]) -> Vec<StateName> {
     let states = reports.iter();
     states.map(|report| report.state.status()).collect()
 }
@@ -26,7 +26,7 @@ fn statuses(reports: &[HandleReport]) -> Vec<Status> {
 /// A fetch that waits returns on output, on a question and on the end.
 #[test]
 fn a_fetch_waits_for_news() {
-    let check = |act: fn(&Tool), status: Status, said: &str| {
+    let check = |act: fn(&Tool), status: StateName, said: &str| {
         let (handles, id, tool) = one();
         tool.says("old");
         fetch(&handles, &id);
@@ -42,9 +42,9 @@ fn a_fetch_waits_for_news() {
         assert_eq!(report.state.status(), status);
         assert_eq!(text(&report), said);
     };
-    check(|tool| tool.says("new"), Status::Running, "new");
-    check(|tool| tool.asks("go"), Status::Waiting, "");
-    check(|tool| tool.stops("done"), Status::Stopped, "");
+    check(|tool| tool.says("new"), StateName::Running, "new");
+    check(|tool| tool.asks("go"), StateName::Waiting, "");
+    check(|tool| tool.stops("done"), StateName::Stopped, "");
 }
 
 /// A wait is no longer than asked, and there is none while a question is open.
@@ -57,12 +57,12 @@ fn a_fetch_does_not_wait_in_vain() {
     };
     let short = look(Duration::from_millis(30));
     let report = handles.fetch("t", &id, &short, None).unwrap();
-    assert_eq!(report.state.status(), Status::Running);
+    assert_eq!(report.state.status(), StateName::Running);
     tool.asks("go");
     fetch(&handles, &id);
     let started = Instant::now();
     let report = handles.fetch("t", &id, &look(LONG), None).unwrap();
-    assert_eq!(report.state.status(), Status::Waiting);
+    assert_eq!(report.state.status(), StateName::Waiting);
     assert!(started.elapsed() < LONG / 2);
 }
 
@@ -83,7 +83,7 @@ fn what_was_given_up_is_told_again() {
         thread::spawn(move || handles.fetch("t", &id, &look, Some(&cancel)).unwrap())
     };
     cancel.cancel();
-    assert_eq!(all(vec![waiting])[0].state.status(), Status::Running);
+    assert_eq!(all(vec![waiting])[0].state.status(), StateName::Running);
     tool.stops("done");
     let peek = handles.fetch("t", &id, &Fetch::default(), Some(&cancel));
     assert_eq!(result(&peek.unwrap()), Ok("done".to_owned()));
@@ -106,7 +106,7 @@ fn await_any() {
     tools[1].says("one");
     tools[1].stops("done");
     let reports = all(vec![waiting]).remove(0);
-    use Status::{Running, Stopped, Waiting};
+    use StateName::{Running, Stopped, Waiting};
     assert_eq!(statuses(&reports), [Running, Stopped, Running]);
     assert_eq!(text(&reports[0]), "");
     assert_eq!(text(&reports[1]), "one");
@@ -130,7 +130,7 @@ fn await_all() {
     assert!(!waiting.is_finished());
     tools[1].stops("done");
     let reports = all(vec![waiting]).remove(0);
-    use Status::{Stopped, Waiting};
+    use StateName::{Stopped, Waiting};
     assert_eq!(statuses(&reports), [Waiting, Stopped, Stopped]);
     let gone = handles.fetch("t", &ids[1], &Fetch::default(), None);
     assert!(gone.is_err());
@@ -144,7 +144,7 @@ fn await_ends_without_news() {
         assert!(handles.wait(&[], mode, None, None).unwrap().is_empty());
         let short = Some(Duration::from_millis(20));
         let reports = handles.wait(&ids, mode, short, None).unwrap();
-        assert_eq!(statuses(&reports), [Status::Running, Status::Running]);
+        assert_eq!(statuses(&reports), [StateName::Running, StateName::Running]);
         // The later it is cancelled, the surer it waits by then.
         for delay in [0, 1, 5, 20, 50] {
             let cancel = CancelToken::new();

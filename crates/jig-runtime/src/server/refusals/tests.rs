@@ -2,7 +2,7 @@
 
 use jig_proto::Denial;
 
-use super::{MOST_TOLD, Told, hash};
+use super::{MOST_TOLD, RecentRefusals, hash};
 
 fn denial(target: &str, count: u64) -> Denial {
     Denial {
@@ -12,7 +12,7 @@ fn denial(target: &str, count: u64) -> Denial {
 }
 
 /// The targets and counts of what is told after a batch.
-fn after(told: &Told, batch: u64) -> Vec<(&str, u64)> {
+fn after(told: &RecentRefusals, batch: u64) -> Vec<(&str, u64)> {
     let later = told.ring.iter().filter(|entry| entry.batch > batch);
     later
         .map(|entry| (entry.denial.target.as_str(), entry.denial.count))
@@ -21,7 +21,7 @@ fn after(told: &Told, batch: u64) -> Vec<(&str, u64)> {
 
 #[test]
 fn what_is_refused_again_is_told_to_all_who_asked_before() {
-    let mut told = Told::default();
+    let mut told = RecentRefusals::default();
     told.add(1, vec![denial("a", 1), denial("b", 2)]);
     told.add(1, vec![denial("b", 3)]);
     told.add(3, vec![denial("a", 4)]);
@@ -32,7 +32,7 @@ fn what_is_refused_again_is_told_to_all_who_asked_before() {
 
 #[test]
 fn no_more_is_kept_than_there_is_room_for() {
-    let mut told = Told::default();
+    let mut told = RecentRefusals::default();
     for number in 0..1000 {
         told.add(number, vec![denial(&format!("file {number}"), 1)]);
     }

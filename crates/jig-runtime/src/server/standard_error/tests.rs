@@ -6,15 +6,15 @@ use std::os::fd::AsFd as _;
 use jig_broker::Secrets;
 use jig_sandbox::set_nonblocking;
 
-use super::{Errors, KEPT, LAST_WORDS};
+use super::{KEPT, LAST_WORDS, ServerStderr};
 
 /// What is kept of these pieces, each said before the next is read, with `hunter2-token` for a secret.
-fn heard(pieces: &[&[u8]]) -> Errors {
+fn heard(pieces: &[&[u8]]) -> ServerStderr {
     let secrets = Secrets::new();
     secrets.remember("hunter2-token");
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     set_nonblocking(reader.as_fd(), true).expect("a pipe can");
-    let mut errors = Errors::new(Some(reader), &secrets);
+    let mut errors = ServerStderr::new(Some(reader), &secrets);
     for piece in pieces {
         writer.write_all(piece).expect("somebody reads");
         errors.read();

@@ -1,7 +1,7 @@
 use super::*;
 
-fn with(pieces: &[(Stream, &[u8])]) -> Printed {
-    let mut printed = Printed::default();
+fn with(pieces: &[(ProgramStream, &[u8])]) -> StdioOutput {
+    let mut printed = StdioOutput::default();
     for (stream, piece) in pieces {
         printed.take(*stream, piece);
     }
@@ -11,9 +11,9 @@ fn with(pieces: &[(Stream, &[u8])]) -> Printed {
 #[test]
 fn the_beginning_of_the_output_is_kept_and_the_rest_is_counted() {
     let chunk = vec![b'x'; 1 << 20];
-    let mut printed = Printed::default();
+    let mut printed = StdioOutput::default();
     for _ in 0..20 {
-        printed.take(Stream::Output, &chunk);
+        printed.take(ProgramStream::Output, &chunk);
     }
     assert_eq!(printed.total(), 20 << 20);
     assert_eq!(printed.whole_output(), None);
@@ -24,9 +24,9 @@ fn the_beginning_of_the_output_is_kept_and_the_rest_is_counted() {
 
 #[test]
 fn the_end_of_the_errors_is_kept() {
-    let mut printed = Printed::default();
+    let mut printed = StdioOutput::default();
     for number in 0..100_000 {
-        printed.take(Stream::Errors, format!("line {number}\n").as_bytes());
+        printed.take(ProgramStream::Errors, format!("line {number}\n").as_bytes());
     }
     let text = printed.errors_text(usize::MAX);
     assert!(text.starts_with('[') && text.contains(" bytes before] ...\n"));
@@ -38,24 +38,27 @@ fn the_end_of_the_errors_is_kept() {
 
 #[test]
 fn news_are_whole_lines_and_told_once() {
-    let mut printed = with(&[(Stream::Errors, b"\x1b[32m  Compiling\x1b[0m a\n  Compi")]);
+    let mut printed = with(&[(
+        ProgramStream::Errors,
+        b"\x1b[32m  Compiling\x1b[0m a\n  Compi",
+    )]);
     assert!(printed.has_news());
     assert_eq!(printed.take_news().as_deref(), Some("  Compiling a"));
     assert_eq!((printed.take_news(), printed.has_news()), (None, false));
-    printed.take(Stream::Errors, b"ling b\n");
+    printed.take(ProgramStream::Errors, b"ling b\n");
     assert_eq!(printed.take_news().as_deref(), Some("  Compiling b"));
-    printed.take(Stream::Errors, b"\n\n");
+    printed.take(ProgramStream::Errors, b"\n\n");
     assert_eq!(printed.take_news(), None);
     // What a program prints as its result is no news.
-    printed.take(Stream::Output, b"result\n");
+    printed.take(ProgramStream::Output, b"result\n");
     assert!(!printed.has_news());
 }
 
 #[test]
 fn streams_are_text() {
     let printed = with(&[
-        (Stream::Output, b"a\xff\x1b[1mb"),
-        (Stream::Errors, b"\x1b]0;t\x07e"),
+        (ProgramStream::Output, b"a\xff\x1b[1mb"),
+        (ProgramStream::Errors, b"\x1b]0;t\x07e"),
     ]);
     assert_eq!(printed.output_text(usize::MAX), "a\u{fffd}b");
     assert_eq!(printed.errors_text(usize::MAX), "e");
@@ -65,8 +68,8 @@ fn streams_are_text() {
 #[test]
 fn streams_can_be_cut_further() {
     let printed = with(&[
-        (Stream::Output, "üüü".as_bytes()),
-        (Stream::Errors, "äöü".as_bytes()),
+        (ProgramStream::Output, "üüü".as_bytes()),
+        (ProgramStream::Errors, "äöü".as_bytes()),
     ]);
     assert_eq!(printed.output_text(5), "üü\n... [2 bytes more]");
     assert_eq!(printed.errors_text(3), "[4 bytes before] ...\nü");

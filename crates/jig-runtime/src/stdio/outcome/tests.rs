@@ -1,19 +1,19 @@
 use jig_proto::{Content, Question};
 
 use super::*;
-use crate::pipes::Stream;
+use crate::pipes::ProgramStream;
 
 const MOST: usize = 1 << 20;
 
 /// Without remarks.
-fn outcome(name: &str, printed: &Printed, exit: Exit, most: usize) -> ToolState {
+fn outcome(name: &str, printed: &StdioOutput, exit: Exit, most: usize) -> ToolState {
     super::outcome(name, printed, exit, most, |_| {})
 }
 
-fn printed(stdout: &str, stderr: &str) -> Printed {
-    let mut printed = Printed::default();
-    printed.take(Stream::Output, stdout.as_bytes());
-    printed.take(Stream::Errors, stderr.as_bytes());
+fn printed(stdout: &str, stderr: &str) -> StdioOutput {
+    let mut printed = StdioOutput::default();
+    printed.take(ProgramStream::Output, stdout.as_bytes());
+    printed.take(ProgramStream::Errors, stderr.as_bytes());
     printed
 }
 
@@ -198,9 +198,9 @@ fn j014_and_part_of_the_error_of_one_that_failed() {
 
 #[test]
 fn a_result_that_was_not_kept_whole_says_how_long_it_was() {
-    let mut long = Printed::default();
+    let mut long = StdioOutput::default();
     for _ in 0..20 {
-        long.take(Stream::Output, &vec![b'x'; 1 << 20]);
+        long.take(ProgramStream::Output, &vec![b'x'; 1 << 20]);
     }
     let state = outcome("t", &long, Exit::Exited { code: 0 }, 1000);
     let ToolState::Stopped {

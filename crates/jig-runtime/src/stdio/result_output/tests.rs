@@ -1,7 +1,7 @@
 use super::*;
 
-fn fed(pieces: &[&str]) -> Whole {
-    let mut whole = Whole::new(1 << 18);
+fn fed(pieces: &[&str]) -> WholeOutput {
+    let mut whole = WholeOutput::new(1 << 18);
     for piece in pieces {
         whole.push(piece.as_bytes());
     }
@@ -32,7 +32,7 @@ fn s041_only_one_object_may_be_a_result() {
 fn what_is_too_large_is_no_result() {
     let check = |max_result: usize, expected: usize| {
         let piece = vec![b'x'; 1 << 12];
-        let mut whole = Whole::new(max_result);
+        let mut whole = WholeOutput::new(max_result);
         assert!(whole.push(b"{\""));
         let taken = (0..1000).take_while(|_| whole.push(&piece)).count();
         assert_eq!(taken, expected, "{max_result}");

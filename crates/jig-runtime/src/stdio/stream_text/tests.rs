@@ -6,7 +6,7 @@ const SECRET: &str = "sk-0123456789";
 fn said(pieces: &[&[u8]]) -> (String, String) {
     let secrets = Secrets::new();
     secrets.remember(SECRET);
-    let mut speech = Speech::new(&secrets);
+    let mut speech = StreamCleaner::new(&secrets);
     let shown: Vec<u8> = pieces
         .iter()
         .flat_map(|piece| speech.clean(piece))

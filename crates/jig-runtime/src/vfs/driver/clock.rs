@@ -2,14 +2,14 @@
 
 use super::*;
 
-impl Driver {
+impl VfsDriver {
     pub(super) fn end(&mut self, grace: Duration) {
         let terminate_at = Instant::now() + grace;
         let mut kill_grace = self.plan.timing.kill_grace;
         if self.plan.stateful && self.has_spoken {
             kill_grace = kill_grace.min(grace);
         }
-        self.ending.get_or_insert(Ending {
+        self.ending.get_or_insert(KillSchedule {
             terminate_at,
             kill_at: terminate_at + kill_grace,
             terminated: false,
@@ -41,7 +41,7 @@ impl Driver {
         if let Some(time) = self.plan.limits.time
             && self.over_at().is_some_and(|over| over <= now)
         {
-            let reached = Reached::Time(time);
+            let reached = ReachedLimit::Time(time);
             self.board.reached(&[reached]);
             let mut over = ToolError::new(format!("`{}` {reached}", self.plan.name));
             over.trace

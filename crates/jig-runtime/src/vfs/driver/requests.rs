@@ -2,8 +2,8 @@
 
 use super::*;
 
-impl Driver {
-    pub(super) fn request(&mut self, id: Id<'_>, request: Request<'_>) {
+impl VfsDriver {
+    pub(super) fn request(&mut self, id: Id<'_>, request: VfsRequest<'_>) {
         if self.result.is_some() || self.ending.is_some() || self.has_exited {
             self.refuse(Some(&id), &ErrorReply::cancelled());
             return;
@@ -19,8 +19,8 @@ impl Driver {
 
     /// The request without the fields of a capability that was not agreed on: to the plain protocol they are
     /// unknown fields. Without `pages`, a listing has all entries (V-055).
-    fn negotiated<'r>(&self, mut request: Request<'r>) -> Request<'r> {
-        if let Request::FsListDir(list) = &mut request
+    fn negotiated<'r>(&self, mut request: VfsRequest<'r>) -> VfsRequest<'r> {
+        if let VfsRequest::FsListDir(list) = &mut request
             && !self.agreed.pages
         {
             (list.cursor, list.limit) = (None, None);
@@ -32,30 +32,36 @@ impl Driver {
         self.agreed.max_in_flight().get() as usize
     }
 
-    pub(super) fn begin(&mut self, id: Id<'_>, request: &Request<'_>) {
+    pub(super) fn begin(&mut self, id: Id<'_>, request: &VfsRequest<'_>) {
         self.unlogged = true;
         let form = match request {
-            Request::FsRead(read) if read.blob && self.agreed.blobs => AnswerForm::Blob,
+            VfsRequest::FsRead(read) if read.blob && self.agreed.blobs => AnswerForm::Blob,
             _ => AnswerForm::Inline,
         };
         let judged = self.plan.broker.judge(request);
         self.judged(id, request.method(), form, judged);
     }
 
-    pub(super) fn judged(&mut self, id: Id<'_>, method: Method, form: AnswerForm, judged: Judged) {
+    pub(super) fn judged(
+        &mut self,
+        id: Id<'_>,
+        method: Method,
+        form: AnswerForm,
+        judged: JudgedRequest,
+    ) {
         match judged {
-            Judged::Ready(work) => self.ready(id, method, form, work),
-            Judged::Uncovered(inquiry) => {
+            JudgedRequest::Ready(work) => self.ready(id, method, form, work),
+            JudgedRequest::Uncovered(inquiry) => {
                 if self.agreed.pending {
                     let mut line = Vec::new();
                     host::write_pending(&mut line, &id, "awaiting user approval");
                     self.send(line);
                 }
-                let doing = Doing::Asking(Some(inquiry));
+                let doing = OpenRequestState::Asking(Some(inquiry));
                 self.ledger.open(id.into_owned(), method, form, doing);
                 self.publish();
             }
-            Judged::Refused(error) => self.refuse(Some(&id), &error),
+            JudgedRequest::Refused(error) => self.refuse(Some(&id), &error),
         }
     }
 
@@ -73,7 +79,7 @@ impl Driver {
             let result = work.perform();
             self.answer(&id, form, result);
         } else {
-            let doing = Doing::Working(work.cancel_token());
+            let doing = OpenRequestState::Working(work.cancel_token());
             let number = self.ledger.open(id.into_owned(), method, form, doing);
             self.delegate(number, work);
         }
@@ -90,12 +96,12 @@ impl Driver {
                 let result = catch_unwind(AssertUnwindSafe(|| work.perform()))
                     .unwrap_or_else(|_| Err(ErrorReply::internal("jig failed by a bug")));
                 // A driver that is gone needs no answer.
-                let _ = finish.send(Finished { number, result });
+                let _ = finish.send(FinishedRequest { number, result });
                 waker.wake();
             });
         if started.is_err() {
             let error = ErrorReply::internal("there are no threads left on the host");
-            let _ = self.finish.send(Finished {
+            let _ = self.finish.send(FinishedRequest {
                 number,
                 result: Err(error),
             });
@@ -104,7 +110,7 @@ impl Driver {
     }
 
     pub(super) fn take_finished(&mut self) {
-        while let Ok(Finished { number, result }) = self.finished.try_recv() {
+        while let Ok(FinishedRequest { number, result }) = self.finished.try_recv() {
             self.working = self.working.saturating_sub(1);
             if let Some(open) = self.ledger.close(number) {
                 self.answer(&open.id, open.form, result);
@@ -126,7 +132,7 @@ impl Driver {
         &mut self,
         id: &Id<'_>,
         form: AnswerForm,
-        result: Result<Reply<'_>, ErrorReply>,
+        result: Result<VfsReply<'_>, ErrorReply>,
     ) {
         let reply = match result {
             Ok(reply) if self.agreed.etag => reply,
@@ -191,8 +197,8 @@ impl Driver {
             return;
         };
         match self.ledger.open_mut(number).map(|open| &open.what) {
-            Some(Doing::Working(token)) => token.cancel(),
-            Some(Doing::Asking(_)) => {
+            Some(OpenRequestState::Working(token)) => token.cancel(),
+            Some(OpenRequestState::Asking(_)) => {
                 if let Some(open) = self.ledger.close(number) {
                     self.refuse(Some(&open.id), &ErrorReply::cancelled());
                     self.publish();

@@ -6,7 +6,7 @@ use super::*;
 use crate::in_process::{not_answered, refused_question};
 use crate::rerun::ABORTED;
 
-impl Driver {
+impl VfsDriver {
     pub(super) fn state(&mut self, state: ToolState) {
         // Whoever has said the last word, or is being ended, asks nobody any more.
         if self.result.is_some() || self.ending.is_some() {
@@ -75,12 +75,12 @@ impl Driver {
 
     pub(super) fn no_result(&self, exit: Exit) -> ToolError {
         let program = self.program.as_ref();
-        let reached = program.map(|program| Reached::by(program.child(), program.limits()));
+        let reached = program.map(|program| ReachedLimit::by(program.child(), program.limits()));
         let reached = reached.unwrap_or_default();
         self.board.reached(&reached);
         let name = &self.plan.name;
         let errors = self.plan.broker.secrets().scrub_text(self.pipes.errors());
-        let mut error = match Reached::deadly(&reached, exit) {
+        let mut error = match ReachedLimit::deadly(&reached, exit) {
             Some(reached) => ToolError::new(format!("`{name}` {reached}")),
             None if errors.is_empty() => ToolError::new(format!(
                 "the tool `{name}` ended without a result and without a word ({exit})"
@@ -104,7 +104,7 @@ impl Driver {
     }
 
     /// Tells what the tool came to.
-    pub(super) fn stop(mut self, mut result: Result<Content, ToolError>) -> Option<Ended> {
+    pub(super) fn stop(mut self, mut result: Result<Content, ToolError>) -> Option<UnansweredRun> {
         self.clear(Broker::end_processes);
         if let Err(error) = &mut result {
             denials::add_refusals(error, &self.plan.broker);
@@ -115,12 +115,12 @@ impl Driver {
     }
 
     /// Asks what the tool ended with (V-027).
-    pub(super) fn ask(mut self, content: Content, question: Question) -> Ended {
+    pub(super) fn ask(mut self, content: Content, question: Question) -> UnansweredRun {
         self.clear(Broker::clear_processes);
         self.plan.broker.flush_audit();
         self.board.tell(&content);
         self.board.waiting(content, question.clone(), AskedBy::Tool);
-        Ended {
+        UnansweredRun {
             plan: self.plan,
             board: self.board,
             orders: self.orders,
@@ -151,18 +151,18 @@ impl Driver {
     pub(super) fn take_orders(&mut self) {
         while let Ok(order) = self.orders.try_recv() {
             match order {
-                Order::Apply(applied) => {
+                SessionOrder::Apply(applied) => {
                     let result = self.apply(applied.given, &applied.input);
                     applied.reply(result);
                 }
-                Order::Decline(seen, why) if self.board.asks(seen) => self.decline(why),
+                SessionOrder::Decline(seen, why) if self.board.asks(seen) => self.decline(why),
                 // Said to a question that is not asked any more: whoever answers sees the new one.
-                Order::Decline(..) => {}
-                Order::Cancel => {
+                SessionOrder::Decline(..) => {}
+                SessionOrder::Cancel => {
                     self.given_up = true;
                     self.cancel(CANCELLED);
                 }
-                Order::Abort => {
+                SessionOrder::Abort => {
                     self.given_up = true;
                     let aborted = ToolError::new(ABORTED);
                     self.result.get_or_insert(Err(aborted));
@@ -172,10 +172,12 @@ impl Driver {
         }
     }
 
-    pub(super) fn apply(&mut self, given: Given, input: &Value) -> Result<(), ApplyError> {
+    pub(super) fn apply(&mut self, given: InputPurpose, input: &Value) -> Result<(), ApplyError> {
         match given {
-            Given::Answer(number) if !self.board.asks(number) => return Err(ApplyError::Changed),
-            Given::Answer(_) => {
+            InputPurpose::Answer(number) if !self.board.asks(number) => {
+                return Err(ApplyError::Changed);
+            }
+            InputPurpose::Answer(_) => {
                 if let Some((number, _)) = self.ledger.asking() {
                     let answer = input.as_str().unwrap_or_default();
                     self.resolve(number, |inquiry| inquiry.answer(answer));
@@ -186,11 +188,11 @@ impl Driver {
                 self.publish();
             }
             // What is sent now would be taken as the answer.
-            Given::Input if self.question.is_some() => return Err(ApplyError::Changed),
-            Given::Input if self.result.is_some() || self.ending.is_some() => {
+            InputPurpose::Input if self.question.is_some() => return Err(ApplyError::Changed),
+            InputPurpose::Input if self.result.is_some() || self.ending.is_some() => {
                 return Err(ApplyError::NotRunning);
             }
-            Given::Input => {
+            InputPurpose::Input => {
                 let waiting = self.pipes.unwritten();
                 if waiting > MAX_COMPLAINTS {
                     return Err(SendError::Full { waiting }.into());
@@ -214,7 +216,7 @@ impl Driver {
 
     pub(super) fn decline(&mut self, why: Unapproved) {
         if let Some((number, _)) = self.ledger.asking() {
-            return self.resolve(number, |inquiry| Judged::Refused(inquiry.deny(why)));
+            return self.resolve(number, |inquiry| JudgedRequest::Refused(inquiry.deny(why)));
         }
         if let Some((_, question)) = self.question.take() {
             self.cancel(&not_answered(&question.text, why).message);
@@ -224,13 +226,13 @@ impl Driver {
     pub(super) fn resolve(
         &mut self,
         number: u64,
-        judge: impl FnOnce(jig_broker::Inquiry) -> Judged,
+        judge: impl FnOnce(jig_broker::Inquiry) -> JudgedRequest,
     ) {
         let Some(open) = self.ledger.close(number) else {
             return;
         };
         let (id, form) = (open.id, open.form);
-        if let Doing::Asking(Some(inquiry)) = open.what {
+        if let OpenRequestState::Asking(Some(inquiry)) = open.what {
             let method = open.method;
             let judged = judge(inquiry);
             self.judged(id, method, form, judged);
@@ -257,11 +259,13 @@ impl Driver {
         for open in open {
             match &open.what {
                 // Its worker says what became of it: it may be done already.
-                Doing::Working(token) => {
+                OpenRequestState::Working(token) => {
                     token.cancel();
                     self.ledger.put_back(open);
                 }
-                Doing::Asking(_) => self.refuse(Some(&open.id), &ErrorReply::cancelled()),
+                OpenRequestState::Asking(_) => {
+                    self.refuse(Some(&open.id), &ErrorReply::cancelled())
+                }
             }
         }
         for id in held {

@@ -3,7 +3,10 @@
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
-use jig_tool::proxy::{ChildOptions, Client, Code, ConnectError, LlmCmd, Mode, Op, Relay, Stream};
+use jig_tool::proxy::{
+    ChildOptions, ChildStream, Client, LlmCmd, Op, OpenMode, ProxyConnectError, ProxyErrorCode,
+    Relay,
+};
 
 use crate::chain::roles::{FOLDER, ROLE, spawn};
 use crate::chain::world::{World, until};
@@ -13,7 +16,7 @@ pub(crate) fn play(role: &str, client: &Client) -> bool {
     match role {
         "siblings" => siblings(client),
         "owner" => {
-            let mut file = client.open("kept", Mode::Write).unwrap();
+            let mut file = client.open("kept", OpenMode::Write).unwrap();
             file.write_all(b"mine").unwrap();
             client.write("number", file.handle().to_string()).unwrap();
             // Until it is told to go.
@@ -66,7 +69,7 @@ pub(crate) fn play(role: &str, client: &Client) -> bool {
 
 fn siblings(client: &Client) {
     // The handle before that of the owner.
-    let _own = client.open("own", Mode::Write).unwrap();
+    let _own = client.open("own", OpenMode::Write).unwrap();
     let relay = Relay::new(client.clone()).unwrap();
     let mut owner = spawn(&relay, "owner", ChildOptions::default());
     while client.read("number").unwrap_or_default().is_empty() {
@@ -94,11 +97,11 @@ fn thief(client: &Client) {
         .unwrap();
     let mut report = String::new();
     for handle in [stolen, stolen - 1, stolen + 1, 1, 1 << 40] {
-        let mut file = client.file(handle, Mode::Write);
+        let mut file = client.file(handle, OpenMode::Write);
         let written = file.write(b"stolen").map_err(|error| error.to_string());
         let read = file.read(&mut [0; 10]).map_err(|error| error.to_string());
         let closed = client.begin(&Op::Close { handle }).unwrap().wait();
-        let codes = closed.map_err(|error| error.code().map(Code::name));
+        let codes = closed.map_err(|error| error.code().map(ProxyErrorCode::name));
         report += &format!("{} {} {codes:?}\n", written.is_err(), read.is_err());
         std::mem::forget(file);
     }
@@ -107,25 +110,28 @@ fn thief(client: &Client) {
         files: vec![stolen],
         ..LlmCmd::default()
     });
-    report += &format!("{:?}\n", asked.unwrap_err().code().map(Code::name));
+    report += &format!(
+        "{:?}\n",
+        asked.unwrap_err().code().map(ProxyErrorCode::name)
+    );
     client.write("report", report).unwrap();
 }
 
 /// One stage writes to a virtual file as its standard output, the next reads it as its standard input.
 fn pipeline(client: &Client) {
     let relay = Relay::new(client.clone()).unwrap();
-    let between = client.open("between", Mode::Write).unwrap();
+    let between = client.open("between", OpenMode::Write).unwrap();
     let options = ChildOptions {
-        stdout: Stream::Handle(between.handle()),
+        stdout: ChildStream::Handle(between.handle()),
         ..ChildOptions::default()
     };
     assert!(spawn(&relay, "producer", options).wait().unwrap().success());
     between.close().unwrap();
-    let between = client.open("between", Mode::Read).unwrap();
-    let result = client.open("out/result", Mode::Write).unwrap();
+    let between = client.open("between", OpenMode::Read).unwrap();
+    let result = client.open("out/result", OpenMode::Write).unwrap();
     let options = ChildOptions {
-        stdin: Stream::Handle(between.handle()),
-        stdout: Stream::Handle(result.handle()),
+        stdin: ChildStream::Handle(between.handle()),
+        stdout: ChildStream::Handle(result.handle()),
         ..ChildOptions::default()
     };
     assert!(spawn(&relay, "filter", options).wait().unwrap().success());
@@ -138,7 +144,7 @@ pub(crate) fn late() {
         folder.join("out/held").exists()
     });
     let error = Client::inherited().unwrap_err();
-    assert!(matches!(error, ConnectError::InUse(3)), "{error}");
+    assert!(matches!(error, ProxyConnectError::InUse(3)), "{error}");
     std::fs::write(folder.join("out/seen"), "").unwrap();
     // It is free when the other has exited.
     let mut client = Client::inherited();

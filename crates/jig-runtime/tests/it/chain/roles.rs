@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio, exit};
 use std::time::Duration;
 
-use jig_tool::proxy::{Child, ChildOptions, Client, Mode, Relay};
+use jig_tool::proxy::{ChildOptions, Client, OpenMode, Relay, RelayChild};
 
 use crate::chain::{neighbours, storm};
 
@@ -48,7 +48,7 @@ fn role() {
 }
 
 /// This program in a role, as the child of a relay.
-pub(crate) fn spawn(relay: &Relay, role: &str, options: ChildOptions) -> Child {
+pub(crate) fn spawn(relay: &Relay, role: &str, options: ChildOptions) -> RelayChild {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(ARGS).env(ROLE, role);
     command.stdin(Stdio::null());
@@ -57,9 +57,11 @@ pub(crate) fn spawn(relay: &Relay, role: &str, options: ChildOptions) -> Child {
 
 /// Keeps two files open, a real one and a virtual one, and works on both until the connection ends.
 fn tick(client: &Client, name: &str, below: Option<&str>) {
-    let mut real = client.open(&format!("out/{name}"), Mode::Write).unwrap();
+    let mut real = client
+        .open(&format!("out/{name}"), OpenMode::Write)
+        .unwrap();
     writeln!(real, "{}", std::process::id()).unwrap();
-    let mut scratch = client.open(name, Mode::ReadWrite).unwrap();
+    let mut scratch = client.open(name, OpenMode::ReadWrite).unwrap();
     let below = below.map(|role| {
         let relay = Relay::new(client.clone()).unwrap();
         let child = spawn(&relay, role, ChildOptions::default());
@@ -68,7 +70,7 @@ fn tick(client: &Client, name: &str, below: Option<&str>) {
     let mut works = || -> std::io::Result<()> {
         scratch.write_all(b"tick")?;
         // A further handle each time, so that there is always one that is being opened or closed.
-        let mut again = client.open(name, Mode::Read)?;
+        let mut again = client.open(name, OpenMode::Read)?;
         let mut start = [0; 4];
         again.read_exact(&mut start)?;
         assert_eq!(&start, b"tick");

@@ -2,7 +2,7 @@
 
 use std::process::exit;
 
-use jig_tool::proxy::{ChildOptions, Client, Mode, Relay};
+use jig_tool::proxy::{ChildOptions, Client, OpenMode, Relay};
 use rustix::process::Signal;
 
 use crate::chain::roles::spawn;
@@ -23,7 +23,7 @@ pub(crate) fn play(role: &str, client: &Client) {
 }
 
 fn storm(client: &Client) {
-    let kept = client.open("kept", Mode::Write).unwrap();
+    let kept = client.open("kept", OpenMode::Write).unwrap();
     let relay = Relay::new(client.clone()).unwrap();
     let mut running = Vec::new();
     for round in 0..ROUNDS {
@@ -60,7 +60,7 @@ fn drop_of(seed: u32, client: &Client) {
     let mut files = Vec::new();
     for number in 0..seed % 7 {
         let path = format!("{}{number}", ["", "out/"][number as usize % 2]);
-        files.push(client.open(&path, Mode::ReadWrite).unwrap());
+        files.push(client.open(&path, OpenMode::ReadWrite).unwrap());
     }
     let below = (seed % 11 == 5).then(|| {
         let relay = Relay::new(client.clone()).unwrap();

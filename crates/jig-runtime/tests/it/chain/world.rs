@@ -10,9 +10,12 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace};
+use jig_policy::{
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, Guards, Policy, RuleOrigin,
+    Workspace,
+};
 use jig_proto::ProjectPath;
-use jig_runtime::fsproxy::{Client, ClientOptions, Manager, ManagerOptions, Names};
+use jig_runtime::fsproxy::{ClientOptions, ClientPaths, Manager, ManagerOptions, ProxyClient};
 pub(crate) use jig_testkit::until;
 
 use crate::chain::roles::{self, FOLDER, ROLE};
@@ -22,7 +25,7 @@ pub(crate) struct World {
     pub(crate) manager: Manager,
     folder: tempfile::TempDir,
     top: Option<Child>,
-    client: Option<Client>,
+    client: Option<ProxyClient>,
 }
 
 impl World {
@@ -33,17 +36,17 @@ impl World {
         let files: Arc<dyn ProjectFiles> = Arc::new(DiskFiles::open(root).unwrap());
         let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
         let all = [Capability::Read, Capability::Update, Capability::Create];
-        let access = Access {
-            fs: vec![FsRule {
+        let access = DeclaredAccess {
+            fs: vec![DeclaredFsRule {
                 path: "out".to_owned(),
                 capabilities: all.into_iter().collect(),
-                origin: Origin::line("jig.toml", 1),
+                origin: RuleOrigin::line("jig.toml", 1),
             }],
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let default = DefaultAccess::READ_ONLY;
         let policy = Policy::compile(&access, default, &Guards::default(), &workspace).unwrap();
-        let names = Names::new(files.display_root(), ProjectPath::root());
+        let names = ClientPaths::new(files.display_root(), ProjectPath::root());
         let broker = Broker::new(BrokerParts::new("shell", "c1", files, Arc::new(policy)));
         let options = ManagerOptions {
             names,
@@ -84,7 +87,7 @@ impl World {
         self.top.as_mut().unwrap()
     }
 
-    pub(crate) fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &ProxyClient {
         self.client.as_ref().unwrap()
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_runtime::fsproxy::{ClientOptions, End, ManagerOptions};
+use jig_runtime::fsproxy::{ClientEnd, ClientOptions, ManagerOptions};
 use jig_testkit::until_it_rests;
 use rustix::net::RecvFlags;
 use serde_json::json;
@@ -26,8 +26,8 @@ fn f002_f003_f080_f083_f088_the_end_of_the_stream_closes_all_and_what_was_writte
         assert_eq!(world.manager.files().len(), 3);
         assert_eq!(client.wait_timeout(Duration::ZERO), None);
         drop(raw);
-        assert_eq!(client.wait(), End::Eof);
-        assert_eq!(client.wait_timeout(Duration::ZERO), Some(End::Eof));
+        assert_eq!(client.wait(), ClientEnd::Eof);
+        assert_eq!(client.wait_timeout(Duration::ZERO), Some(ClientEnd::Eof));
         assert!(world.manager.files().is_empty() && world.manager.clients().is_empty());
         assert_eq!(world.content("out/kept.txt").unwrap(), b"so far");
         assert_eq!(world.raw().content("kept").unwrap(), b"so far");
@@ -48,7 +48,7 @@ fn f080_a_half_closed_socket_gets_its_answers_first() {
             assert_eq!(raw.receive()["result"]["written"], 3);
         }
         assert!(raw.is_over());
-        assert_eq!(client.wait(), End::Eof);
+        assert_eq!(client.wait(), ClientEnd::Eof);
         world.expect_empty();
         assert_eq!(world.content("out/half.txt").unwrap().len(), 3000);
     });
@@ -62,7 +62,7 @@ fn f082_an_answer_that_cannot_be_sent_ends_the_connection() {
         raw.open("in/a.txt", "r").unwrap();
         raw.socket.shutdown(Shutdown::Read).unwrap();
         raw.send(&json!({ "id": "r", "op": "read", "params": { "h": 3 } }));
-        assert_eq!(client.wait(), End::Gone);
+        assert_eq!(client.wait(), ClientEnd::Gone);
         world.expect_empty();
     });
 }
@@ -77,7 +77,7 @@ fn f080_an_end_with_unread_answers_is_an_end() {
         // It is answered, and the answer stays where it is.
         rustix::net::recv(&raw.socket, &mut [0; 1], RecvFlags::PEEK).unwrap();
         drop(raw);
-        assert_eq!(client.wait(), End::Eof);
+        assert_eq!(client.wait(), ClientEnd::Eof);
         world.expect_empty();
     });
 }
@@ -95,7 +95,7 @@ fn f087_ending_a_client_closes_its_handles_also_while_somebody_has_the_socket() 
         assert_eq!(client.wait_timeout(Duration::from_millis(20)), None);
         client.end();
         client.end();
-        assert_eq!(client.wait(), End::Ended);
+        assert_eq!(client.wait(), ClientEnd::Ended);
         let rows = world.manager.files();
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].fileno, &*rows[0].client_id), (theirs, "c2"));
@@ -120,7 +120,7 @@ fn f089_without_cleanup_the_tables_keep_what_was_left() {
     let (client, mut raw) = world.connect();
     raw.open("out/left", "w").unwrap();
     drop(raw);
-    assert_eq!(client.wait(), End::Eof);
+    assert_eq!(client.wait(), ClientEnd::Eof);
     assert_eq!(world.manager.files()[0].filename, "out/left");
     assert_eq!(world.manager.clients()[0].open_files, [3]);
     world.manager.end();
@@ -137,7 +137,7 @@ fn the_end_of_the_manager_is_that_of_all_clients() {
         let second = world.manager.clone();
         second.end();
         for (client, mut raw) in clients {
-            assert_eq!(client.wait(), End::Ended);
+            assert_eq!(client.wait(), ClientEnd::Ended);
             assert!(raw.is_over());
         }
         assert!(second.files().is_empty() && second.clients().is_empty());
@@ -149,7 +149,7 @@ fn the_end_of_the_manager_is_that_of_all_clients() {
         raw.open("scratch", "w").unwrap();
         drop(world);
         assert!(raw.is_over());
-        assert_eq!(client.wait(), End::Ended);
+        assert_eq!(client.wait(), ClientEnd::Ended);
     });
 }
 
@@ -190,7 +190,7 @@ fn f083_f087_cleanup_happens_once_whoever_comes_first() {
             end.join().unwrap();
         }
         let end = client.wait();
-        assert!(round % 2 == 0 || end == End::Ended, "{end:?}");
+        assert!(round % 2 == 0 || end == ClientEnd::Ended, "{end:?}");
         assert!(world.manager.clients().is_empty() && world.manager.files().is_empty());
         ended.push(client);
     }
@@ -240,7 +240,7 @@ fn x28_a_pair_of_pipes_serves_as_well() {
             "{pipes:?}"
         );
         drop(to);
-        assert_eq!(client.wait(), End::Eof);
+        assert_eq!(client.wait(), ClientEnd::Eof);
         world.expect_empty();
         assert_eq!(from.read(&mut [0]).unwrap(), 0);
     });
@@ -338,7 +338,7 @@ fn a_client_that_has_ended_holds_no_streams() {
     on_both(|world| {
         let (mut output, stdout) = pipe().unwrap();
         let options = ClientOptions {
-            streams: jig_runtime::fsproxy::Streams {
+            streams: jig_runtime::fsproxy::ParentStreams {
                 stdout: Some(std::os::fd::OwnedFd::from(stdout).into()),
                 ..Default::default()
             },

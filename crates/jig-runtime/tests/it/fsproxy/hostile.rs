@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::thread;
 
-use jig_runtime::fsproxy::{ClientOptions, End, ManagerOptions};
+use jig_runtime::fsproxy::{ClientEnd, ClientOptions, ManagerOptions};
 use jig_testkit::until_it_rests;
 use serde_json::json;
 
@@ -70,7 +70,7 @@ fn x35_a_frame_above_the_limit_is_answered_and_ends_the_connection() {
                 (&json!("?"), &json!("E_RANGE"))
             );
             assert!(raw.is_over());
-            assert!(matches!(client.wait(), End::Broken(_)));
+            assert!(matches!(client.wait(), ClientEnd::Broken(_)));
             world.expect_empty();
         }
         // The limit itself is fine.
@@ -102,13 +102,13 @@ fn x27_other_protocols_are_told_apart_by_their_first_byte() {
         let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
         assert_eq!((&answer["id"], &answer["ok"]), (&json!("?"), &json!(false)));
         assert_eq!(answer["error"]["code"], "E_ARG");
-        assert!(matches!(client.wait(), End::Broken(_)));
+        assert!(matches!(client.wait(), ClientEnd::Broken(_)));
 
         for first in [b' ', b'a', b'[', b'"', b'\x7f', b'\xff', b'0'] {
             let (client, mut raw) = world.connect();
             raw.send_bytes(&[first, 0, 0, 10]);
             assert!(raw.is_over());
-            assert!(matches!(client.wait(), End::Broken(_)), "{first}");
+            assert!(matches!(client.wait(), ClientEnd::Broken(_)), "{first}");
         }
         world.expect_empty();
     });
@@ -124,7 +124,7 @@ fn x27_the_text_protocol_can_be_switched_off() {
     let (client, mut raw) = world.connect();
     raw.send_bytes(b"OPEN in/a.txt r true\n");
     assert!(raw.is_over());
-    assert!(matches!(client.wait(), End::Broken(_)));
+    assert!(matches!(client.wait(), ClientEnd::Broken(_)));
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn f083_a_frame_that_never_ends_is_waited_for_and_holds_up_nobody() {
                 client.end();
             } else {
                 drop(raw);
-                assert!(matches!(client.wait(), End::Broken(_)));
+                assert!(matches!(client.wait(), ClientEnd::Broken(_)));
             }
         }
         drop(bystander);

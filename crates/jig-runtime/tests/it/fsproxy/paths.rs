@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use jig_broker::{Broker, BrokerParts};
 use jig_files::FilesLookup;
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::ProjectPath;
-use jig_runtime::fsproxy::{ClientOptions, Manager, ManagerOptions, Names};
+use jig_runtime::fsproxy::{ClientOptions, ClientPaths, Manager, ManagerOptions};
 
 use serde_json::{Value, json};
 
@@ -245,7 +245,7 @@ fn read_only(world: &World) -> Manager {
     let workspace = Workspace::new(world.files.display_root(), lookup);
     let access = DefaultAccess::READ_ONLY;
     let guards = Guards::of_workspace();
-    let policy = Policy::compile(&Access::default(), access, &guards, &workspace).unwrap();
+    let policy = Policy::compile(&DeclaredAccess::default(), access, &guards, &workspace).unwrap();
     let files = Arc::clone(&world.files);
     let broker = Broker::new(BrokerParts::new("shell", "c1", files, Arc::new(policy)));
     Manager::new(broker, ManagerOptions::default())
@@ -314,7 +314,7 @@ fn relative_paths_begin_at_the_working_directory() {
     let world = World::new(Backend::Memory, options.clone());
     let cwd = ProjectPath::normalize("in/deeper").unwrap();
     let data = ProjectPath::normalize("in").unwrap();
-    options.names = Names::new(world.root.clone(), cwd).with_alias("/data", data);
+    options.names = ClientPaths::new(world.root.clone(), cwd).with_alias("/data", data);
     let broker = broker(&world.files);
     let manager = Manager::new(broker, options);
     let (_client, socket) = manager.connect(ClientOptions::default()).unwrap();

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio, exit};
 use std::thread;
 use std::time::Duration;
 
-use jig_runtime::fsproxy::{ClientOptions, End, ManagerOptions};
+use jig_runtime::fsproxy::{ClientEnd, ClientOptions, ManagerOptions};
 use jig_testkit::until_it_rests;
 use serde_json::json;
 
@@ -85,7 +85,7 @@ fn f087_f088_a_process_that_exits_without_closing_leaks_nothing() {
     let (client, socket) = world.manager.connect(ClientOptions::default()).unwrap();
     let mut child = start("exit", socket);
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    assert_eq!(client.wait(), End::Eof);
+    assert_eq!(client.wait(), ClientEnd::Eof);
     assert!(world.manager.files().is_empty() && world.manager.clients().is_empty());
     assert_eq!(world.content("out/process.txt").unwrap(), b"written so far");
     assert_eq!(world.raw().content("process").unwrap(), b"written so far");
@@ -102,7 +102,7 @@ fn f087_a_grandchild_that_keeps_the_socket_keeps_nothing_open() {
     assert_eq!(client.wait_timeout(Duration::from_millis(100)), None);
     assert_eq!(world.manager.files().len(), 2);
     client.end();
-    assert_eq!(client.wait(), End::Ended);
+    assert_eq!(client.wait(), ClientEnd::Ended);
     assert!(world.manager.files().is_empty() && world.manager.clients().is_empty());
     assert_eq!(world.content("out/process.txt").unwrap(), b"written so far");
 }

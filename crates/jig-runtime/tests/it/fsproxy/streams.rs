@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::thread;
 
-use jig_runtime::fsproxy::{Client, ClientOptions, End, Stream, Streams};
+use jig_runtime::fsproxy::{ClientEnd, ClientOptions, ParentStream, ParentStreams, ProxyClient};
 use serde_json::json;
 
 use crate::fsproxy::support::{Raw, World, encode, frame, on_both, until};
@@ -17,13 +17,13 @@ struct Ends {
     errors: PipeReader,
 }
 
-fn muxed(world: &World) -> (Client, Raw, Ends) {
+fn muxed(world: &World) -> (ProxyClient, Raw, Ends) {
     let (stdin, input) = pipe().unwrap();
     let (output, stdout) = pipe().unwrap();
     let (errors, stderr) = pipe().unwrap();
-    let stream = |fd: OwnedFd| Some(Stream::new(fd));
+    let stream = |fd: OwnedFd| Some(ParentStream::new(fd));
     let options = ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: stream(stdin.into()),
             stdout: stream(stdout.into()),
             stderr: stream(stderr.into()),
@@ -140,9 +140,9 @@ fn f012_nothing_is_taken_from_stdin_for_a_client_that_is_gone() {
         let (stdin, mut input) = pipe().unwrap();
         let mut ours = stdin.try_clone().unwrap();
         let options = ClientOptions {
-            streams: Streams {
-                stdin: Some(Stream::new(stdin.into())),
-                ..Streams::default()
+            streams: ParentStreams {
+                stdin: Some(ParentStream::new(stdin.into())),
+                ..ParentStreams::default()
             },
             ..ClientOptions::default()
         };
@@ -176,7 +176,7 @@ fn a_half_closed_client_still_gets_what_it_waits_for() {
         ends.input.write_all(b"late").unwrap();
         assert_eq!(raw.receive()["result"]["data"], encode(b"late"));
         assert!(raw.is_over());
-        assert_eq!(client.wait(), End::Eof);
+        assert_eq!(client.wait(), ClientEnd::Eof);
         world.expect_empty();
     });
 }
@@ -211,13 +211,13 @@ fn f087_a_client_that_waits_for_a_stream_can_be_ended() {
 fn clients_can_share_a_stream_and_each_byte_goes_to_one_of_them() {
     on_both(|world| {
         let (stdin, mut input) = pipe().unwrap();
-        let shared = Stream::new(stdin.into());
+        let shared = ParentStream::new(stdin.into());
         let clients: Vec<_> = (0..8)
             .map(|_| {
                 let options = ClientOptions {
-                    streams: Streams {
+                    streams: ParentStreams {
                         stdin: Some(shared.clone()),
-                        ..Streams::default()
+                        ..ParentStreams::default()
                     },
                     ..ClientOptions::default()
                 };

@@ -9,9 +9,12 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{DiskFiles, FilesLookup, MemoryFiles, ProjectFiles, WriteOptions};
-use jig_policy::{Access, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace};
+use jig_policy::{
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, Guards, Policy, RuleOrigin,
+    Workspace,
+};
 use jig_proto::ProjectPath;
-use jig_runtime::fsproxy::{Client, ClientOptions, Manager, ManagerOptions, Names};
+use jig_runtime::fsproxy::{ClientOptions, ClientPaths, Manager, ManagerOptions, ProxyClient};
 pub(crate) use jig_testkit::until;
 use serde_json::{Value, json};
 
@@ -57,7 +60,7 @@ impl World {
         for (path, content) in FIXTURES {
             put(&*files, path, content.as_bytes());
         }
-        let names = Names::new(root.clone(), ProjectPath::root());
+        let names = ClientPaths::new(root.clone(), ProjectPath::root());
         let options = ManagerOptions { names, ..options };
         let manager = Manager::new(broker(&files), options);
         Self {
@@ -69,11 +72,11 @@ impl World {
         }
     }
 
-    pub(crate) fn connect(&self) -> (Client, Raw) {
+    pub(crate) fn connect(&self) -> (ProxyClient, Raw) {
         self.connect_as(ClientOptions::default())
     }
 
-    pub(crate) fn connect_as(&self, options: ClientOptions) -> (Client, Raw) {
+    pub(crate) fn connect_as(&self, options: ClientOptions) -> (ProxyClient, Raw) {
         let (client, socket) = self.manager.connect(options).unwrap();
         (client, Raw::new(socket))
     }
@@ -123,19 +126,19 @@ pub(crate) fn broker(files: &Arc<dyn ProjectFiles>) -> Broker {
     use Capability::{Create, Read, Update};
 
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(files)));
-    let rule = |line, path: &str, capabilities: &[Capability]| FsRule {
+    let rule = |line, path: &str, capabilities: &[Capability]| DeclaredFsRule {
         path: path.to_owned(),
         capabilities: capabilities.iter().copied().collect(),
-        origin: Origin::line("jig.toml", line),
+        origin: RuleOrigin::line("jig.toml", line),
     };
-    let access = Access {
+    let access = DeclaredAccess {
         fs: vec![
             rule(1, "in", &[Read]),
             rule(2, "out", &[Read, Create, Update]),
             rule(3, "drop", &[Create, Update]),
             rule(4, "in/secret", &[]),
         ],
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let default = DefaultAccess::READ_ONLY;
     let policy = Policy::compile(&access, default, &Guards::of_workspace(), &workspace);

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jig_runtime::fsproxy::{ClientOptions, ManagerOptions, Streams};
+use jig_runtime::fsproxy::{ClientOptions, ManagerOptions, ParentStreams};
 use jig_testkit::provider::{Answer, Provider};
 use serde_json::{Value, json};
 
@@ -345,7 +345,7 @@ fn what_cannot_be_delivered_is_given_up() {
 
 fn streams(stdout: Option<OwnedFd>, stderr: Option<OwnedFd>) -> ClientOptions {
     ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: None,
             stdout: stdout.map(Into::into),
             stderr: stderr.map(Into::into),

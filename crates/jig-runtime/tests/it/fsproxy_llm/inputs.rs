@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write as _;
 
-use jig_runtime::fsproxy::{ClientOptions, Stream, Streams};
+use jig_runtime::fsproxy::{ClientOptions, ParentStream, ParentStreams};
 use jig_testkit::provider::Provider;
 use serde_json::{Value, json};
 
@@ -57,9 +57,9 @@ fn f073_standard_input_is_the_parents() {
 
     let (stdin, keyboard) = pipe();
     let options = ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: Some(stdin.into()),
-            ..Streams::default()
+            ..ParentStreams::default()
         },
         ..in_llm_context()
     };
@@ -182,11 +182,11 @@ fn f087_waiting_for_standard_input_ends_with_the_client() {
     let provider = Provider::start();
     let world = World::with_llm(&provider.url(), |_| {});
     let (stdin, keyboard) = pipe();
-    let stdin = Stream::new(stdin);
+    let stdin = ParentStream::new(stdin);
     let options = || ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: Some(stdin.clone()),
-            ..Streams::default()
+            ..ParentStreams::default()
         },
         ..in_llm_context()
     };

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use jig_pty::{Pty, Size};
-use jig_runtime::fsproxy::{ClientOptions, Stream, Streams};
+use jig_runtime::fsproxy::{ClientOptions, ParentStream, ParentStreams};
 use jig_testkit::provider::{Answer, Provider};
 use serde_json::json;
 
@@ -17,9 +17,9 @@ fn f073_a_terminal_is_not_read_and_gets_plain_text() {
     let provider = Provider::start();
     let world = World::with_llm(&provider.url(), |_| {});
     let (pty, program) = Pty::open(Size::default()).unwrap();
-    let terminal = Stream::new(program);
+    let terminal = ParentStream::new(program);
     let options = ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: Some(terminal.clone()),
             stdout: Some(terminal.clone()),
             stderr: Some(terminal),

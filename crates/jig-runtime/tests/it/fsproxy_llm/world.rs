@@ -9,10 +9,11 @@ use std::time::Duration;
 use jig_broker::{Broker, BrokerParts, Llm, LlmSettings};
 use jig_files::{FilesLookup, MemoryFiles, ProjectFiles, WriteOptions};
 use jig_policy::{
-    Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Origin, Policy, Workspace,
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Policy,
+    RuleOrigin, Workspace,
 };
 use jig_proto::ProjectPath;
-use jig_runtime::fsproxy::{Client, ClientOptions, Manager, ManagerOptions};
+use jig_runtime::fsproxy::{ClientOptions, Manager, ManagerOptions, ProxyClient};
 pub(crate) use jig_testkit::until;
 use serde_json::{Value, json};
 
@@ -61,12 +62,12 @@ impl World {
         put(&files, "data/binary.bin", b"ok\xff\xfe");
         put(&files, "out/old.txt", b"old");
         put(&files, "log/old.txt", b"old");
-        let mut access = Access::default();
+        let mut access = DeclaredAccess::default();
         for (path, capabilities) in RULES {
-            access.fs.push(FsRule {
+            access.fs.push(DeclaredFsRule {
                 path: (*path).to_owned(),
-                capabilities: capabilities.iter().copied().collect::<Capabilities>(),
-                origin: Origin::line("jig.toml", 7),
+                capabilities: capabilities.iter().copied().collect::<FileCapabilities>(),
+                origin: RuleOrigin::line("jig.toml", 7),
             });
         }
         let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
@@ -95,7 +96,7 @@ impl World {
         put(&self.files, path, content);
     }
 
-    pub(crate) fn connect(&self, options: ClientOptions) -> (Client, UnixStream) {
+    pub(crate) fn connect(&self, options: ClientOptions) -> (ProxyClient, UnixStream) {
         let (client, end) = self.manager.connect(options).unwrap();
         let end = UnixStream::from(end);
         end.set_read_timeout(Some(LONG)).unwrap();

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::net::Shutdown;
 
-use jig_runtime::fsproxy::{ClientOptions, Streams};
+use jig_runtime::fsproxy::{ClientOptions, ParentStreams};
 use jig_testkit::provider::{Answer, Gate, Provider};
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ fn f073_standard_streams_are_the_parents() {
     let (stdin, keyboard) = pipe();
     let (screen, stdout) = pipe();
     let options = ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: Some(stdin.into()),
             stdout: Some(stdout.into()),
             stderr: None,

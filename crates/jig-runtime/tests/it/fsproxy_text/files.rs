@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use jig_runtime::fsproxy::{ClientOptions, Streams};
+use jig_runtime::fsproxy::{ClientOptions, ParentStreams};
 
 use crate::fsproxy_text::world::{Text, World, in_llm_context, pipe};
 
@@ -158,10 +158,10 @@ fn f012_standard_streams_are_the_parents() {
     let (stdin, keyboard) = pipe();
     let (screen, stdout) = pipe();
     let options = ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: Some(stdin.into()),
             stdout: Some(stdout.into()),
-            ..Streams::default()
+            ..ParentStreams::default()
         },
         ..in_llm_context()
     };

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
 use std::thread;
 
-use jig_runtime::fsproxy::{ClientOptions, Streams};
+use jig_runtime::fsproxy::{ClientOptions, ParentStreams};
 
 use crate::fsproxy_text::world::{Text, World, pipe, until};
 
@@ -194,9 +194,9 @@ fn x29_answers_go_out_before_a_stream_is_waited_for() {
     let world = World::new();
     let (stdin, keyboard) = pipe();
     let options = ClientOptions {
-        streams: Streams {
+        streams: ParentStreams {
             stdin: Some(stdin.into()),
-            ..Streams::default()
+            ..ParentStreams::default()
         },
         ..ClientOptions::default()
     };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jig_proto::Status;
+use jig_proto::StateName;
 use jig_runtime::Timing;
 
 use crate::live::support::{Case, LIMIT, Tool, processes_with, until};
@@ -114,7 +114,7 @@ fn s027_a_waiting_session_can_be_ended() {
         r#"{"type":"needs_input","question":{"id":"q","text":"Q?","answer_type":"text"}}"#;
     let check = |end: &dyn Fn(&Tool), expected: &str| {
         let tool = Case::program("/bin/echo", &[question]).start();
-        tool.until_status(Status::Waiting);
+        tool.until_status(StateName::Waiting);
         assert_eq!(tool.session.usage(), None);
         end(&tool);
         let error = tool.result().unwrap_err();
@@ -141,7 +141,7 @@ fn s063_every_waiter_hears_of_the_end() {
         session.abort();
         for waiter in waiters {
             let update = waiter.join().unwrap();
-            assert_eq!(update.state.status(), Status::Stopped);
+            assert_eq!(update.state.status(), StateName::Stopped);
         }
     });
 }

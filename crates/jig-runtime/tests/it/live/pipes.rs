@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use jig_proto::{Status, View};
-use jig_runtime::{ApplyError, Delivery, Reached, Runtime as _, StdioRuntime};
+use jig_proto::{StateName, View};
+use jig_runtime::{ApplyError, Delivery, ReachedLimit, Runtime as _, StdioRuntime};
 use serde_json::json;
 
 use crate::live::support::{Case, LIMIT};
@@ -15,7 +15,7 @@ fn s024_the_first_output_settles() {
     let update = tool
         .session
         .settle(tool.session.state().number, 0, &Default::default());
-    assert_eq!(update.state.status(), Status::Running);
+    assert_eq!(update.state.status(), StateName::Running);
     let output = tool.look(View::New, 0);
     assert_eq!(output.text, "ready\n");
     assert_eq!(output.seq, tool.session.seq());
@@ -185,19 +185,19 @@ case "$1" in *sure*) echo "it is $1"; exec cat ;; *) printf '%s' "$2" ;; esac"#;
     let command = plan.command.as_mut().unwrap();
     command
         .args
-        .push(jig_runtime::Word::parse("{{tool.answers}}"));
+        .push(jig_runtime::CommandWord::parse("{{tool.answers}}"));
     command
         .args
-        .push(jig_runtime::Word::Literal(question.to_owned()));
+        .push(jig_runtime::CommandWord::Literal(question.to_owned()));
     let session = StdioRuntime.start(plan).unwrap();
     let tool = crate::live::support::Tool { session, folder };
 
-    let asked = tool.until_status(Status::Waiting);
+    let asked = tool.until_status(StateName::Waiting);
     assert_eq!(tool.said(), "run\n", "the question is no output");
     let early = tool.session.apply(asked.number - 1, true.into());
     assert!(matches!(early, Err(ApplyError::Changed)), "{early:?}");
     tool.session.apply(asked.number, true.into()).unwrap();
-    assert_eq!(tool.session.state().state.status(), Status::Running);
+    assert_eq!(tool.session.state().state.status(), StateName::Running);
     // A second answer to the same question is no input.
     let late = tool.session.apply(asked.number, true.into());
     assert!(matches!(late, Err(ApplyError::Changed)), "{late:?}");
@@ -286,7 +286,7 @@ fn s024_a_burst_settles_as_one() {
 /// A limit that somebody declared holds for sessions too.
 #[test]
 fn declared_limits_end_a_session() {
-    let check = |set: &dyn Fn(&mut jig_runtime::Plan), script: &str, expected: Reached| {
+    let check = |set: &dyn Fn(&mut jig_runtime::Plan), script: &str, expected: ReachedLimit| {
         let folder = tempfile::tempdir_in("/var/tmp").unwrap();
         let mut plan = Case::script(script).plan(folder.path());
         set(&mut plan);
@@ -297,17 +297,17 @@ fn declared_limits_end_a_session() {
         assert_eq!(tool.session.reached(), [expected]);
     };
     let output = |plan: &mut jig_runtime::Plan| plan.limits.output = Some(1 << 20);
-    check(&output, "exec yes", Reached::Output(1 << 20));
+    check(&output, "exec yes", ReachedLimit::Output(1 << 20));
     let second = Duration::from_millis(600);
     let time = |plan: &mut jig_runtime::Plan| plan.limits.time = Some(second);
-    check(&time, "exec cat", Reached::Time(second));
+    check(&time, "exec cat", ReachedLimit::Time(second));
 }
 
 /// What a session uses can be asked while it runs.
 #[test]
 fn usage_is_that_of_the_tree() {
     let tool = Case::script("sleep 1000 & sleep 1000 & wait").start();
-    tool.until_status(Status::Running);
+    tool.until_status(StateName::Running);
     crate::live::support::until("three processes", || {
         tool.session.usage().is_some_and(|usage| usage.tasks >= 3)
     });

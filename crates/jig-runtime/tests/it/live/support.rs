@@ -8,13 +8,16 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts, ConfineSettings, HostEnv, ProcessSettings, SystemAccess};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, CommandRule, DefaultAccess, EnvRule, Guards, Origin, Policy, Workspace};
+use jig_policy::{
+    DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DefaultAccess, Guards, Policy,
+    RuleOrigin, Workspace,
+};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Context, Status, ToolError, ToolState, View};
-use jig_pty::{Cut, Settle, Size};
+use jig_proto::{Action, Context, StateName, ToolError, ToolState, View};
+use jig_pty::{CutSide, Settle, Size};
 use jig_runtime::{
-    BuiltinRuntime, CommandLine, Delivery, Look, Output, Plan, Runtime, Session, StdioRuntime,
-    Timing, Update, VfsRuntime,
+    BuiltinRuntime, CommandLine, Delivery, OutputLook, Plan, Runtime, Session, SessionOutput,
+    StdioRuntime, Timing, Update, VfsRuntime,
 };
 pub(crate) use jig_testkit::until;
 use serde_json::Value;
@@ -95,23 +98,23 @@ impl Case {
         let root = Utf8Path::from_path(folder).unwrap();
         let files: Arc<dyn ProjectFiles> = Arc::new(DiskFiles::open(root).unwrap());
         let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
-        let origin = || Origin::line("jig.toml", 1);
-        let command = |program: &&str| CommandRule {
+        let origin = || RuleOrigin::line("jig.toml", 1);
+        let command = |program: &&str| DeclaredCommandRule {
             program: (*program).to_owned(),
             args: None,
             envs: Vec::new(),
             origin: origin(),
         };
-        let token = EnvRule {
+        let token = DeclaredEnvRule {
             name: "TOKEN".to_owned(),
             read: true,
             header: false,
             origin: origin(),
         };
-        let access = Access {
+        let access = DeclaredAccess {
             commands: self.commands.map(|all| all.iter().map(command).collect()),
             env: self.token.map(|_| token).into_iter().collect(),
-            ..Access::default()
+            ..DeclaredAccess::default()
         };
         let guards = Guards::of_workspace();
         let policy = Policy::compile(&access, DefaultAccess::READ_WRITE, &guards, &workspace);
@@ -171,12 +174,12 @@ impl Tool {
         self.look(View::New, 0).text
     }
 
-    pub(crate) fn look(&self, view: View, after: u64) -> Output {
-        self.session.output(&Look {
+    pub(crate) fn look(&self, view: View, after: u64) -> SessionOutput {
+        self.session.output(&OutputLook {
             view,
             after,
             max: 1 << 20,
-            cut: Cut::Front,
+            cut: CutSide::Front,
         })
     }
 
@@ -190,7 +193,7 @@ impl Tool {
             if is_there(&said) {
                 return said;
             }
-            let has_stopped = update.state.status() == Status::Stopped;
+            let has_stopped = update.state.status() == StateName::Stopped;
             assert!(
                 !has_stopped,
                 "no {what}, but {said:?} and {:?}",
@@ -231,7 +234,7 @@ impl Tool {
 
     /// The first update in the given status.
     #[track_caller]
-    pub(crate) fn until_status(&self, status: Status) -> Update {
+    pub(crate) fn until_status(&self, status: StateName) -> Update {
         let deadline = Instant::now() + LIMIT;
         let mut seen = 0;
         loop {
@@ -239,7 +242,7 @@ impl Tool {
             if update.state.status() == status {
                 return update;
             }
-            let has_stopped = update.state.status() == Status::Stopped;
+            let has_stopped = update.state.status() == StateName::Stopped;
             assert!(!has_stopped && Instant::now() < deadline, "{update:?}");
             seen = update.number;
         }
@@ -247,7 +250,7 @@ impl Tool {
 
     #[track_caller]
     pub(crate) fn result(&self) -> Result<String, ToolError> {
-        match self.until_status(Status::Stopped).state {
+        match self.until_status(StateName::Stopped).state {
             ToolState::Stopped { result, .. } => result.map(|content| content.to_text()),
             other => panic!("{other:?}"),
         }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jig_proto::{Status, View};
+use jig_proto::{StateName, View};
 use jig_pty::Size;
 use jig_runtime::{Delivery, Runtime as _, StartError, StdioRuntime};
 use serde_json::json;
@@ -111,7 +111,7 @@ fn s024_what_never_rests_is_shown_all_the_same() {
     let mut settle = jig_pty::Settle::default();
     settle.limit = Duration::from_millis(600);
     let update = tool.session.settle(1, 0, &settle);
-    assert_eq!(update.state.status(), Status::Running);
+    assert_eq!(update.state.status(), StateName::Running);
     assert!(start.elapsed() < Duration::from_secs(30));
 }
 

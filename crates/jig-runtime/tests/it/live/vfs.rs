@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use jig_proto::{Status, ToolState};
+use jig_proto::{StateName, ToolState};
 use jig_runtime::{ApplyError, AskedBy, BuiltinRuntime, Timing};
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn v193_a_stateful_tool_from_spawn_to_its_result() {
 
         // V-124: a question of the tool, and its answer.
         tool.apply("ask");
-        let asked = tool.until_status(Status::Waiting);
+        let asked = tool.until_status(StateName::Waiting);
         assert_eq!(asked.asker, Some(AskedBy::Tool));
         let ToolState::Waiting { content, question } = &asked.state else {
             panic!("{asked:?}");
@@ -144,7 +144,7 @@ fn v122_input_that_came_before_a_question_is_no_answer() {
             tool.apply(way);
             tool.apply(false);
             std::fs::write(tool.folder.path().join(format!("{hunk}.go")), "").unwrap();
-            let asked = tool.until_status(Status::Waiting);
+            let asked = tool.until_status(StateName::Waiting);
             tool.session.apply(asked.number, true.into()).unwrap();
         }
         assert_eq!(tool.result().unwrap(), "Staged 3 hunks.", "{kind:?}");
@@ -244,7 +244,7 @@ fn x23_an_idle_tool_is_not_hung() {
         assert_eq!(update.number, number, "{kind:?}: {update:?}");
         assert_eq!(
             reading.session.state().state.status(),
-            Status::Running,
+            StateName::Running,
             "{kind:?}"
         );
         idle.apply("y");
@@ -253,7 +253,7 @@ fn x23_an_idle_tool_is_not_hung() {
         let error = idle.result().unwrap_err();
         assert!(error.message.contains("silent"), "{kind:?}: {error:?}");
     }
-    assert_eq!(wordless.session.state().state.status(), Status::Running);
+    assert_eq!(wordless.session.state().state.status(), StateName::Running);
     wordless.apply("more");
     wordless.result().unwrap_err();
 }
@@ -363,7 +363,7 @@ fn s034_input_of_a_tool_inside_jig_is_no_answer() {
     tool.until_said("up");
     tool.apply("early");
     GO.store(true, Ordering::SeqCst);
-    let asked = tool.until_status(Status::Waiting);
+    let asked = tool.until_status(StateName::Waiting);
     tool.session.apply(asked.number, false.into()).unwrap();
     assert_eq!(tool.result().unwrap(), "false \"early\"");
 }
@@ -379,7 +379,7 @@ state '{"type":"running","content":"I go on."}'
 read -r answer
 state '{"type":"stopped","result":"answered"}'"#;
     let tool = Case::script(script).start_vfs();
-    let asked = tool.until_status(Status::Waiting);
+    let asked = tool.until_status(StateName::Waiting);
     tool.until_said("I go on.");
     assert_eq!(tool.session.state().number, asked.number);
     tool.session.apply(asked.number, true.into()).unwrap();
@@ -403,14 +403,14 @@ read -r other
 printf '{"jsonrpc":"2.0","method":"result","params":{"content":%s}}\n' "$(printf '%s %s %s' "$refusal" "$answer" "$other" | sed 's/["\\]/\\&/g; s/.*/"&"/')""#;
     let tool = Case::script(script).start_vfs();
     tool.until_said("three");
-    let asked = tool.until_status(Status::Waiting);
+    let asked = tool.until_status(StateName::Waiting);
     let ToolState::Waiting { question, .. } = &asked.state else {
         panic!("{asked:?}");
     };
     assert_eq!(question.id, "first");
     tool.session.apply(asked.number, true.into()).unwrap();
     tool.until_said("four");
-    let asked = tool.until_status(Status::Waiting);
+    let asked = tool.until_status(StateName::Waiting);
     let ToolState::Waiting { question, .. } = &asked.state else {
         panic!("{asked:?}");
     };
@@ -441,7 +441,7 @@ fn s027_a_tool_inside_jig_has_one_question() {
         },
     };
     let tool = Case::program("none", &[]).start_builtin(ASK);
-    let asked = tool.until_status(Status::Waiting);
+    let asked = tool.until_status(StateName::Waiting);
     tool.session.apply(asked.number, true.into()).unwrap();
     let told = tool.result().unwrap();
     assert!(
@@ -469,7 +469,7 @@ esac"#;
             ..Case::script(script)
         };
         let tool = case.start_vfs();
-        let asked = tool.until_status(Status::Waiting);
+        let asked = tool.until_status(StateName::Waiting);
         let ToolState::Waiting { content, question } = &asked.state else {
             panic!("{asked:?}");
         };
@@ -480,7 +480,7 @@ esac"#;
             ("name", "Who?")
         );
         tool.session.apply(asked.number, "Ada".into()).unwrap();
-        let asked = tool.until_status(Status::Waiting);
+        let asked = tool.until_status(StateName::Waiting);
         tool.session.apply(asked.number, true.into()).unwrap();
         assert_eq!(tool.result().unwrap(), "hello Ada", "stateful: {stateful}");
     }
@@ -493,11 +493,11 @@ fn v027_a_question_in_a_result_can_be_left_unanswered() {
 read -r init
 echo '{"jsonrpc":"2.0","method":"result","params":{"content":[{"type":"question","question":{"id":"q","text":"Who?","answer_type":"text"}}]}}'"#;
     let tool = Case::script(script).start_vfs();
-    tool.until_status(Status::Waiting);
+    tool.until_status(StateName::Waiting);
     tool.session.cancel();
     assert!(tool.result().unwrap_err().message.contains("cancelled"));
     let tool = Case::script(script).start_vfs();
-    let asked = tool.until_status(Status::Waiting);
+    let asked = tool.until_status(StateName::Waiting);
     let nobody = jig_broker::Unapproved::Unavailable;
     tool.session.decline(asked.number, nobody).unwrap();
     let error = tool.result().unwrap_err();

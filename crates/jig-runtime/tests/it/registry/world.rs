@@ -7,7 +7,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 use jig_broker::{Broker, BrokerParts};
 use jig_files::{DiskFiles, FilesLookup, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
 use jig_proto::{Action, Context};
 use jig_runtime::{CommandLine, Plan, Runtime as _, Session, StdioRuntime, Timing};
@@ -34,7 +34,8 @@ impl World {
         let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
         let guards = Guards::of_workspace();
         let default = DefaultAccess::READ_ONLY;
-        let policy = Policy::compile(&Access::default(), default, &guards, &workspace).unwrap();
+        let policy =
+            Policy::compile(&DeclaredAccess::default(), default, &guards, &workspace).unwrap();
         let parts = BrokerParts::new(tool, "c1", Arc::clone(&files), Arc::new(policy));
         let input = ToolInput {
             name: tool.to_owned(),

@@ -11,7 +11,7 @@ fn causes_of_refused_namespaces() {
         let given = found.remedy.unwrap_or_default();
         assert!(given.contains(remedy), "{given}");
     }
-    let with = |user: Trial, change: fn(&mut Machine)| {
+    let with = |user: ProbeResult, change: fn(&mut Machine)| {
         let mut machine = modern();
         machine.namespaces = refused(user);
         change(&mut machine);
@@ -57,7 +57,7 @@ fn causes_of_refused_namespaces() {
     half.privileges.seccomp_filtered = Some(false);
     half.namespaces = Namespaces {
         private_mounts: EACCES,
-        ..Namespaces::all(Trial::Works)
+        ..Namespaces::all(ProbeResult::Works)
     };
     check(
         half,
@@ -81,7 +81,7 @@ fn causes_of_refused_namespaces() {
         "seccompProfile: {type: Unconfined}",
     );
     check(
-        with(Trial::Killed { signal: 31 }, |machine| {
+        with(ProbeResult::Killed { signal: 31 }, |machine| {
             machine.privileges.seccomp_filtered = Some(true);
         }),
         "the user namespace got the process killed by signal 31: a system-call filter most likely \
@@ -134,7 +134,7 @@ fn causes_of_refused_namespaces() {
         "journalctl -k",
     );
     check(
-        with(Trial::NoChild { errno: Errno(11) }, |_| {}),
+        with(ProbeResult::NoChild { errno: Errno(11) }, |_| {}),
         "the user namespace could not be tried, because no process could be started (EAGAIN): no \
          process could be started to try it",
         "ulimit -u",

@@ -3,7 +3,7 @@ use super::*;
 #[cfg(unix)]
 #[track_caller]
 fn check(host: &[(&str, &str)], expected: &[(&str, &str)]) {
-    let pairs = |pairs: &[(&str, &str)]| -> Environment {
+    let pairs = |pairs: &[(&str, &str)]| -> ProgramEnvironment {
         pairs
             .iter()
             .map(|(name, value)| (name.into(), value.into()))

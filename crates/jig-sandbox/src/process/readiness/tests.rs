@@ -2,10 +2,10 @@ use super::*;
 
 #[test]
 fn places_are_bits() {
-    let ready = Ready(1 | 1 << 63);
+    let ready = ReadyInterests(1 | 1 << 63);
     assert!(ready.contains(0) && ready.contains(63));
     assert!(!ready.contains(1) && !ready.contains(64));
-    assert!(!ready.is_empty() && Ready(0).is_empty());
+    assert!(!ready.is_empty() && ReadyInterests(0).is_empty());
 }
 
 #[cfg(target_os = "linux")]
@@ -13,8 +13,8 @@ fn places_are_bits() {
 fn too_many_interests_are_refused() {
     let waker = Waker::new().unwrap();
     waker.wake();
-    let mut interests = vec![Interest::Woken(&waker); Ready::MOST];
-    assert_eq!(poll(&interests, None).unwrap(), Ready(u64::MAX));
+    let mut interests = vec![Interest::Woken(&waker); ReadyInterests::MOST];
+    assert_eq!(poll(&interests, None).unwrap(), ReadyInterests(u64::MAX));
     interests.push(Interest::Woken(&waker));
     let error = poll(&interests, None).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);

@@ -26,7 +26,7 @@ fn only_absolute_entries_are_searched() {
     #[track_caller]
     fn check(program: &str, path: Option<&str>, expected: &[&str]) {
         let program = Program::parse(program).unwrap();
-        let mut env = Environment::new();
+        let mut env = ProgramEnvironment::new();
         env.extend(path.map(|path| ("PATH".into(), path.into())));
         let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
         assert_eq!(program.candidates(&env), expected);

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::pipe::PipeFlags;
 
-use super::uapi::{self, BlockedSignals, Ended, ExitOnDrop, Fork};
-use crate::machine::{Errno, Trial};
+use super::uapi::{self, BlockedSignals, ExitOnDrop, Fork, ForkedChildEnd};
+use crate::machine::{Errno, ProbeResult};
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +48,7 @@ pub(super) unsafe fn attempts(limit: Duration, job: impl FnOnce(&Reporter)) -> A
             drop(signals);
             drop(writer);
             collect(
-                &mut Child { pid, ended: None },
+                &mut AttemptChild { pid, ended: None },
                 &reader,
                 Instant::now() + limit,
             )
@@ -58,29 +58,34 @@ pub(super) unsafe fn attempts(limit: Duration, job: impl FnOnce(&Reporter)) -> A
 
 /// What a child did, by the number of the attempt.
 pub(super) struct Attempts {
-    states: [State; MOST],
-    ending: Ending,
+    states: [AttemptState; MOST],
+    ending: AttemptEnd,
 }
 
 impl Attempts {
     fn not_started(errno: Errno) -> Self {
         Self {
-            states: [State::NotTried; MOST],
-            ending: Ending::NotStarted(errno),
+            states: [AttemptState::NotTried; MOST],
+            ending: AttemptEnd::NotStarted(errno),
         }
     }
 
     /// How an attempt went.
-    pub(super) fn trial(&self, number: usize) -> Trial {
-        if let Ending::NotStarted(errno) = self.ending {
-            return Trial::NoChild { errno };
+    pub(super) fn trial(&self, number: usize) -> ProbeResult {
+        if let AttemptEnd::NotStarted(errno) = self.ending {
+            return ProbeResult::NoChild { errno };
         }
-        match self.states.get(number).copied().unwrap_or(State::NotTried) {
-            State::NotTried => Trial::NotTried,
-            State::Ended(_, trial) => trial,
-            State::Begun => match self.ending {
-                Ending::Ended(Ended::Killed(signal)) => Trial::Killed { signal },
-                _ => Trial::TimedOut,
+        match self
+            .states
+            .get(number)
+            .copied()
+            .unwrap_or(AttemptState::NotTried)
+        {
+            AttemptState::NotTried => ProbeResult::NotTried,
+            AttemptState::Ended(_, trial) => trial,
+            AttemptState::Begun => match self.ending {
+                AttemptEnd::Ended(ForkedChildEnd::Killed(signal)) => ProbeResult::Killed { signal },
+                _ => ProbeResult::TimedOut,
             },
         }
     }
@@ -88,7 +93,7 @@ impl Attempts {
     /// The number that an attempt returned, if it worked.
     pub(super) fn value(&self, number: usize) -> Option<i32> {
         match self.states.get(number) {
-            Some(State::Ended(value, Trial::Works)) => Some(*value),
+            Some(AttemptState::Ended(value, ProbeResult::Works)) => Some(*value),
             _ => None,
         }
     }
@@ -101,7 +106,7 @@ pub(super) struct Reporter {
 
 impl Reporter {
     /// Makes an attempt, reports it, and says whether it worked.
-    pub(super) fn attempt<T: Report>(
+    pub(super) fn attempt<T: AttemptResult>(
         &self,
         number: usize,
         call: impl FnOnce() -> Result<T, Errno>,
@@ -132,7 +137,7 @@ impl Reporter {
                 uapi::exit()
             }
             Ok(Fork::Parent(pid)) => match uapi::wait(pid, true) {
-                Ok(Some(Ended::Killed(signal))) => self.send(number, KILLED, signal),
+                Ok(Some(ForkedChildEnd::Killed(signal))) => self.send(number, KILLED, signal),
                 Ok(_) => {}
                 Err(errno) => self.send(number, FAILED, errno.0),
             },
@@ -155,18 +160,18 @@ impl Reporter {
 }
 
 /// What a successful attempt returns.
-pub(super) trait Report {
+pub(super) trait AttemptResult {
     /// Reports it and says whether the attempt counts as having worked.
     fn report(self, reporter: &Reporter, number: usize) -> bool;
 }
 
-impl Report for () {
+impl AttemptResult for () {
     fn report(self, reporter: &Reporter, number: usize) -> bool {
         0.report(reporter, number)
     }
 }
 
-impl Report for i32 {
+impl AttemptResult for i32 {
     fn report(self, reporter: &Reporter, number: usize) -> bool {
         reporter.send(number, WORKED, self);
         true
@@ -174,7 +179,7 @@ impl Report for i32 {
 }
 
 /// Whether what the call should bring about was seen.
-impl Report for bool {
+impl AttemptResult for bool {
     fn report(self, reporter: &Reporter, number: usize) -> bool {
         reporter.send(number, if self { WORKED } else { NO_EFFECT }, 0);
         self
@@ -182,35 +187,35 @@ impl Report for bool {
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum AttemptState {
     NotTried,
     Begun,
-    Ended(i32, Trial),
+    Ended(i32, ProbeResult),
 }
 
-enum Ending {
+enum AttemptEnd {
     NotStarted(Errno),
-    Ended(Ended),
+    Ended(ForkedChildEnd),
     TimedOut,
 }
 
 /// A running child. Dropping it kills and reaps it.
-struct Child {
+struct AttemptChild {
     pid: c_int,
-    ended: Option<Ended>,
+    ended: Option<ForkedChildEnd>,
 }
 
-impl Child {
+impl AttemptChild {
     /// Reaps the child. If somebody else did, which takes a `wait` with `__WALL`, it exited.
-    fn reap(&mut self, block: bool) -> Option<Ended> {
+    fn reap(&mut self, block: bool) -> Option<ForkedChildEnd> {
         if self.ended.is_none() {
-            self.ended = uapi::wait(self.pid, block).unwrap_or(Some(Ended::Exited));
+            self.ended = uapi::wait(self.pid, block).unwrap_or(Some(ForkedChildEnd::Exited));
         }
         self.ended
     }
 }
 
-impl Drop for Child {
+impl Drop for AttemptChild {
     fn drop(&mut self) {
         if self.ended.is_none() {
             uapi::kill(self.pid);
@@ -223,28 +228,30 @@ impl Drop for Child {
 ///
 /// The end of the pipe is the usual sign of the child's end, but not the only one to look for:
 /// another thread's fork may hold the writing end open for as long as it likes.
-fn collect(child: &mut Child, reader: &OwnedFd, deadline: Instant) -> Attempts {
-    let mut inbox = Inbox {
-        states: [State::NotTried; MOST],
+fn collect(child: &mut AttemptChild, reader: &OwnedFd, deadline: Instant) -> Attempts {
+    let mut inbox = AttemptInbox {
+        states: [AttemptState::NotTried; MOST],
         pending: [0; RECORD],
         filled: 0,
     };
     let ending = loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            break Ending::TimedOut;
+            break AttemptEnd::TimedOut;
         }
         match inbox.receive(reader, left.min(PATIENCE)) {
-            Received::Some => {}
-            Received::Nothing => {
+            ProbeReadResult::Some => {}
+            ProbeReadResult::Nothing => {
                 if let Some(ended) = child.reap(false) {
                     // What it wrote last may have come after the look into the pipe.
-                    while matches!(inbox.receive(reader, Duration::ZERO), Received::Some) {}
-                    break Ending::Ended(ended);
+                    while matches!(inbox.receive(reader, Duration::ZERO), ProbeReadResult::Some) {}
+                    break AttemptEnd::Ended(ended);
                 }
             }
             // The descriptors of a process are closed on its way out, so this wait is short.
-            Received::End => break Ending::Ended(child.reap(true).unwrap_or(Ended::Exited)),
+            ProbeReadResult::End => {
+                break AttemptEnd::Ended(child.reap(true).unwrap_or(ForkedChildEnd::Exited));
+            }
         }
     };
     Attempts {
@@ -253,21 +260,21 @@ fn collect(child: &mut Child, reader: &OwnedFd, deadline: Instant) -> Attempts {
     }
 }
 
-enum Received {
+enum ProbeReadResult {
     Some,
     Nothing,
     End,
 }
 
-struct Inbox {
-    states: [State; MOST],
+struct AttemptInbox {
+    states: [AttemptState; MOST],
     pending: [u8; RECORD],
     filled: usize,
 }
 
-impl Inbox {
+impl AttemptInbox {
     /// Waits for bytes and takes them in, one record at a time.
-    fn receive(&mut self, reader: &OwnedFd, wait: Duration) -> Received {
+    fn receive(&mut self, reader: &OwnedFd, wait: Duration) -> ProbeReadResult {
         let timeout = Timespec {
             tv_sec: 0,
             tv_nsec: wait.subsec_nanos().into(),
@@ -275,22 +282,22 @@ impl Inbox {
         let mut fds = [PollFd::new(reader, PollFlags::IN)];
         match rustix::event::poll(&mut fds, Some(&timeout)) {
             // An interrupted wait is one that brought nothing.
-            Ok(0) | Err(rustix::io::Errno::INTR) => return Received::Nothing,
+            Ok(0) | Err(rustix::io::Errno::INTR) => return ProbeReadResult::Nothing,
             Ok(_) => {}
-            Err(_) => return Received::End,
+            Err(_) => return ProbeReadResult::End,
         }
         match rustix::io::read(reader, &mut self.pending[self.filled..]) {
-            Ok(0) => Received::End,
+            Ok(0) => ProbeReadResult::End,
             Ok(count) => {
                 self.filled += count;
                 if self.filled == RECORD {
                     self.filled = 0;
                     self.take();
                 }
-                Received::Some
+                ProbeReadResult::Some
             }
-            Err(rustix::io::Errno::INTR) => Received::Nothing,
-            Err(_) => Received::End,
+            Err(rustix::io::Errno::INTR) => ProbeReadResult::Nothing,
+            Err(_) => ProbeReadResult::End,
         }
     }
 
@@ -302,16 +309,16 @@ impl Inbox {
         };
         let (number, kind, value) = (word(0), word(4), word(8));
         let state = match kind {
-            WORKED => State::Ended(value, Trial::Works),
-            FAILED => State::Ended(
+            WORKED => AttemptState::Ended(value, ProbeResult::Works),
+            FAILED => AttemptState::Ended(
                 0,
-                Trial::Failed {
+                ProbeResult::Failed {
                     errno: Errno(value),
                 },
             ),
-            NO_EFFECT => State::Ended(0, Trial::NoEffect),
-            KILLED => State::Ended(0, Trial::Killed { signal: value }),
-            _ => State::Begun,
+            NO_EFFECT => AttemptState::Ended(0, ProbeResult::NoEffect),
+            KILLED => AttemptState::Ended(0, ProbeResult::Killed { signal: value }),
+            _ => AttemptState::Begun,
         };
         if let Some(slot) = usize::try_from(number)
             .ok()

@@ -14,7 +14,7 @@ mod uapi;
 pub(crate) use observe::Watcher;
 pub(crate) use probe::probe;
 pub(crate) use readiness::{Wake, poll, set_nonblocking};
-pub(crate) use spawn::{Process, Zygote, is_temporary, shim, spawn, unchangeable};
+pub(crate) use spawn::{ProcessTree, Zygote, is_temporary, shim, spawn, unchangeable};
 
 /// Marks all descriptors but the standard streams to be closed by `exec`: at once since Linux 5.11, before
 /// one by one.

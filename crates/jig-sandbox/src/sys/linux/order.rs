@@ -1,4 +1,4 @@
-//! [`Confinement`]: a profile as the steps that a keeper takes, one after the other.
+//! [`ConfinementSteps`]: a profile as the steps that a keeper takes, one after the other.
 //!
 //! The host decides and allocates; the keeper and the tool only carry out. So a step names everything
 //! that it needs, and a keeper that was made ahead of time can take the first part of them before it
@@ -20,15 +20,15 @@ use crate::machine::Errno;
 
 /// A profile as steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Confinement {
+pub(crate) struct ConfinementSteps {
     /// Whether to make namespaces: user, mount, process, IPC, names, and with `own_network` network.
     pub(crate) namespaces: bool,
     /// Whether the network namespace is a new one.
     pub(crate) own_network: bool,
     /// The steps that are the same for many calls. They come first, and a pool takes them ahead.
-    pub(crate) base: Vec<Step>,
+    pub(crate) base: Vec<OrderStep>,
     /// The steps of this call.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<OrderStep>,
     /// What Landlock decides about; `None` to leave it out.
     pub(crate) landlock: Option<Ruleset>,
     /// The filter of system calls, as the kernel takes it; empty to leave it out.
@@ -48,16 +48,16 @@ pub(crate) struct Confinement {
 
 /// One step. Each is needed unless it says otherwise: if it fails, the tool is not started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct OrderStep {
     /// What to do.
-    pub(crate) act: Act,
+    pub(crate) act: StepAction,
     /// Whether a failure is passed over and only reported.
     pub(crate) optional: bool,
 }
 
 /// What a step does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum StepAction {
     /// Makes a directory with its parents (mode 0755), where the new root is still the memory of the
     /// keeper. It may exist. `mode` is that of the last one.
     Directory { target: CString, mode: u32 },
@@ -103,7 +103,7 @@ pub(crate) enum Act {
         target: CString,
         flags: MountFlags,
     },
-    /// As [`Act::Again`], with just these flags. For what comes from a layer, where a bind of the host's
+    /// As [`StepAction::Again`], with just these flags. For what comes from a layer, where a bind of the host's
     /// would show what lies under it.
     Anew { target: CString, flags: MountFlags },
     /// Shows a part of the layer with this number, counted by their steps, at `target`, which exists.
@@ -116,7 +116,7 @@ pub(crate) enum Act {
     /// Makes all addresses of a network this machine's own: what is sent to them arrives here.
     Local { network: IpAddr, prefix: u8 },
     /// Makes sockets, and hands them to the host in this order.
-    Sockets(Vec<Socket>),
+    Sockets(Vec<ServedSocket>),
     /// Puts a read-only file in the place of the one that is at `target`.
     Replace { target: CString, content: Vec<u8> },
     /// Adds a rule to the Landlock ruleset: these rights about a port of TCP.
@@ -125,7 +125,7 @@ pub(crate) enum Act {
 
 /// A socket that the host serves in the tool's network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Socket {
+pub(crate) enum ServedSocket {
     /// For datagrams to this address and port.
     Datagrams(Ipv4Addr, u16),
     /// Listens for streams on this port of every address.
@@ -168,7 +168,7 @@ pub(crate) struct Instruction {
 
 /// What the kernel made of a confinement.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Accepted {
+pub(crate) struct ConfinementOutcome {
     /// Optional steps that failed, by their place in `base` followed by `steps`, with the error. Only the
     /// first few are told apart; `more` counts the rest.
     pub(crate) failed: Vec<(usize, Errno)>,

@@ -65,7 +65,7 @@ pub(super) fn is_writable(path: &str) -> bool {
 
 /// A line of `mountinfo`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Mount {
+pub(super) struct MountinfoLine {
     /// The directory of the file system that is mounted.
     pub(super) root: String,
     /// Where it is mounted.
@@ -75,7 +75,7 @@ pub(super) struct Mount {
 }
 
 /// The mounts that this process sees; none if `/proc` is missing.
-pub(super) fn mounts() -> Vec<Mount> {
+pub(super) fn mounts() -> Vec<MountinfoLine> {
     parse_mounts(&read("/proc/thread-self/mountinfo").unwrap_or_default())
 }
 
@@ -92,15 +92,15 @@ pub(super) fn privileges() -> Privileges {
     privileges
 }
 
-fn parse_mounts(mountinfo: &str) -> Vec<Mount> {
+fn parse_mounts(mountinfo: &str) -> Vec<MountinfoLine> {
     mountinfo.lines().filter_map(parse_mount).collect()
 }
 
 /// `id parent device root target options [optional…] - kind source options`.
-fn parse_mount(line: &str) -> Option<Mount> {
+fn parse_mount(line: &str) -> Option<MountinfoLine> {
     let (before, after) = line.split_once(" - ")?;
     let mut fields = before.split(' ').skip(3);
-    Some(Mount {
+    Some(MountinfoLine {
         root: unescape(fields.next()?),
         target: unescape(fields.next()?),
         kind: after.split(' ').next()?.to_owned(),

@@ -105,13 +105,13 @@ impl Drop for BlockedSignals {
 
 /// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum ForkedChildEnd {
     Exited,
     Killed(c_int),
 }
 
 /// Reaps a child made by [`fork`]; `None` if it still runs and `block` is false.
-pub(super) fn wait(pid: c_int, block: bool) -> Result<Option<Ended>, Errno> {
+pub(super) fn wait(pid: c_int, block: bool) -> Result<Option<ForkedChildEnd>, Errno> {
     let flags = libc::__WALL | if block { 0 } else { libc::WNOHANG };
     loop {
         let mut status: c_int = 0;
@@ -120,9 +120,9 @@ pub(super) fn wait(pid: c_int, block: bool) -> Result<Option<Ended>, Errno> {
         match check(c_long::from(result)) {
             Ok(0) => return Ok(None),
             Ok(_) if libc::WIFSIGNALED(status) => {
-                return Ok(Some(Ended::Killed(libc::WTERMSIG(status))));
+                return Ok(Some(ForkedChildEnd::Killed(libc::WTERMSIG(status))));
             }
-            Ok(_) => return Ok(Some(Ended::Exited)),
+            Ok(_) => return Ok(Some(ForkedChildEnd::Exited)),
             Err(Errno(libc::EINTR)) => {}
             Err(errno) => return Err(errno),
         }

@@ -16,7 +16,8 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, Wait
 use super::seatbelt::{self, seatbelt};
 use crate::assessment::Tier;
 use crate::process::{
-    Containment, Enforcement, Exit, Limit, Limits, SpawnError, SpawnRequest, Status, Stdio, Usage,
+    Containment, Enforcement, Exit, ProcessLimit, ProcessLimits, SpawnError, SpawnRequest, Status,
+    Stdio, TreeUsage,
 };
 
 #[cfg(test)]
@@ -24,13 +25,13 @@ mod tests;
 
 /// Starts a program, under the sandbox if the request has a profile.
 #[cfg(target_os = "macos")]
-pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::Started, SpawnError> {
+pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::StartedChild, SpawnError> {
     let unobserved = request
         .observe
         .then(|| "system calls can be watched on Linux only".to_owned());
     let launched = launch(request, Path::new("/usr/bin/sandbox-exec"))?;
     let [stdin, stdout, stderr] = launched.streams;
-    Ok(crate::process::Started {
+    Ok(crate::process::StartedChild {
         stdin: stdin.map(PipeWriter::from),
         stdout: stdout.map(PipeReader::from),
         stderr: stderr.map(PipeReader::from),
@@ -44,13 +45,13 @@ pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::Started, Sp
 }
 
 /// A program that runs, and the host's ends of its streams.
-struct Launched {
+struct LaunchedProcess {
     streams: [Option<OwnedFd>; 3],
     status: Status,
     process: Process,
 }
 
-fn launch(mut request: SpawnRequest, sandbox: &Path) -> Result<Launched, SpawnError> {
+fn launch(mut request: SpawnRequest, sandbox: &Path) -> Result<LaunchedProcess, SpawnError> {
     let program = request.program.as_os_str().to_string_lossy().into_owned();
     if request.containment == Containment::Required {
         return Err(SpawnError::Containment {
@@ -77,13 +78,14 @@ fn launch(mut request: SpawnRequest, sandbox: &Path) -> Result<Launched, SpawnEr
             _ => command.stderr(theirs),
         };
     }
-    let passed = Passed::new(&request).map_err(failed("making room for its descriptors"))?;
+    let passed =
+        PassedDescriptors::new(&request).map_err(failed("making room for its descriptors"))?;
     passed.prepare(&mut command, request.limits, request.terminal.is_some());
     let child = command
         .spawn()
         .map_err(|source| not_started(&program, &request, source))?;
     let process = Process::watch(child).map_err(failed("watching it"))?;
-    Ok(Launched {
+    Ok(LaunchedProcess {
         streams,
         status,
         process,
@@ -210,7 +212,7 @@ fn stream(
 }
 
 /// Descriptors on their way to the program.
-struct Passed {
+struct PassedDescriptors {
     /// Copies above all numbers that the program gets, so that none overwrites another.
     copies: Vec<(OwnedFd, RawFd)>,
     /// Keeps the numbers taken in the host until the program runs: the library would use one of them for
@@ -218,7 +220,7 @@ struct Passed {
     _taken: Vec<OwnedFd>,
 }
 
-impl Passed {
+impl PassedDescriptors {
     fn new(request: &SpawnRequest) -> io::Result<Self> {
         let numbers = request.descriptors.iter().map(|(number, _)| *number);
         let above = numbers.max().unwrap_or(2).saturating_add(1);
@@ -241,7 +243,7 @@ impl Passed {
 
     /// Has the program's process put descriptors and limits in place before it becomes the program.
     /// With a terminal, its standard input becomes what controls a new session.
-    fn prepare(&self, command: &mut Command, limits: Limits, has_terminal: bool) {
+    fn prepare(&self, command: &mut Command, limits: ProcessLimits, has_terminal: bool) {
         let moves: Vec<(RawFd, RawFd)> = self
             .copies
             .iter()
@@ -314,13 +316,13 @@ fn place(copy: RawFd, number: RawFd) -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct Process {
     group: Pid,
-    shared: Arc<Shared>,
+    shared: Arc<SharedExit>,
     /// Comes to its end when the program has.
     end: OwnedFd,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedExit {
     /// How it ended. The program is reaped under this lock, so that its number, and that of its group,
     /// is nobody else's while there is nothing in here.
     exit: Mutex<Option<Exit>>,
@@ -331,7 +333,7 @@ impl Process {
     /// Starts a thread that waits for the program.
     fn watch(mut child: Child) -> io::Result<Self> {
         let group = Pid::from_child(&child);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedExit {
             exit: Mutex::new(None),
             ended: Condvar::new(),
         });
@@ -414,13 +416,13 @@ impl Process {
     }
 
     /// Nobody watches limits here.
-    pub(crate) fn reached(&self) -> Vec<Limit> {
+    pub(crate) fn reached(&self) -> Vec<ProcessLimit> {
         Vec::new()
     }
 
     /// Nobody counts here yet.
-    pub(crate) fn usage(&self) -> Usage {
-        Usage::default()
+    pub(crate) fn usage(&self) -> TreeUsage {
+        TreeUsage::default()
     }
 
     pub(crate) fn end_descriptor(&self) -> BorrowedFd<'_> {

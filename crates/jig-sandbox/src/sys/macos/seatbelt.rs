@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::process::{Enforcement, Limits, Status};
+use crate::process::{Enforcement, ProcessLimits, Status};
 use crate::profile::{Network, PathRule, Profile, Rights};
 
 #[cfg(test)]
@@ -26,10 +26,10 @@ mod tests;
 /// A path that the language cannot name, because it is not text or not absolute.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` cannot be named in a rule of the macOS sandbox", .0.display())]
-pub(crate) struct Unspeakable(pub(crate) PathBuf);
+pub(crate) struct UnspeakablePath(pub(crate) PathBuf);
 
 /// The profile as text for `sandbox-exec -p`.
-pub(crate) fn seatbelt(profile: &Profile) -> Result<String, Unspeakable> {
+pub(crate) fn seatbelt(profile: &Profile) -> Result<String, UnspeakablePath> {
     let mut text = String::from(BASE);
     for rule in in_order(profile) {
         rule_lines(&mut text, rule)?;
@@ -73,7 +73,7 @@ pub(crate) fn terminal(own: Option<&Path>) -> String {
 }
 
 /// What macOS enforces of a profile.
-pub(crate) fn status(profile: &Profile, limits: &Limits) -> Status {
+pub(crate) fn status(profile: &Profile, limits: &ProcessLimits) -> Status {
     let mut files = vec!["names, sizes and times of all files can be asked for".to_owned()];
     for rule in in_order(profile) {
         let writes = Rights::WRITE.without(Rights::WRITE.without(rule.rights));
@@ -135,7 +135,7 @@ fn in_order(profile: &Profile) -> impl Iterator<Item = &PathRule> {
 }
 
 /// First everything is taken back that a rule above gave, then the rule gives its own.
-fn rule_lines(text: &mut String, rule: &PathRule) -> Result<(), Unspeakable> {
+fn rule_lines(text: &mut String, rule: &PathRule) -> Result<(), UnspeakablePath> {
     let operations = [
         (Rights::READ, "file-read*"),
         (Rights::WRITE, "file-write*"),
@@ -164,7 +164,7 @@ fn line(
     verdict: &str,
     operations: &str,
     path: &Path,
-) -> Result<(), Unspeakable> {
+) -> Result<(), UnspeakablePath> {
     let path = quoted(path)?;
     push(
         text,
@@ -179,8 +179,8 @@ fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
 }
 
 /// A path as a string of the language. Whoever chooses a path must not choose rules with it.
-fn quoted(path: &Path) -> Result<String, Unspeakable> {
-    let unspeakable = || Unspeakable(path.to_owned());
+fn quoted(path: &Path) -> Result<String, UnspeakablePath> {
+    let unspeakable = || UnspeakablePath(path.to_owned());
     let text = path.to_str().ok_or_else(unspeakable)?;
     if !text.starts_with('/') || text.chars().any(char::is_control) {
         return Err(unspeakable());

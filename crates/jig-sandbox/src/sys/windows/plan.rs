@@ -11,7 +11,7 @@
     expect(dead_code, reason = "no program is started on Windows yet")
 )]
 
-use crate::process::Limits;
+use crate::process::ProcessLimits;
 use crate::profile::{Network, Profile, Rights};
 
 #[cfg(test)]
@@ -19,16 +19,16 @@ mod tests;
 
 /// What to start a program with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plan {
-    pub(crate) job: Job,
-    pub(crate) token: Token,
+pub(crate) struct WindowsPlan {
+    pub(crate) job: JobObjectLimits,
+    pub(crate) token: RestrictedToken,
     /// What of the profile stays open, each in one sentence without a period.
     pub(crate) gaps: Vec<String>,
 }
 
 /// The limits of a job object, as `SetInformationJobObject` takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Job {
+pub(crate) struct JobObjectLimits {
     /// `JOBOBJECT_BASIC_LIMIT_INFORMATION::LimitFlags`.
     pub(crate) limits: u32,
     /// `ActiveProcessLimit`, where the flags name it.
@@ -41,7 +41,7 @@ pub(crate) struct Job {
 
 /// A restricted token, as `CreateRestrictedToken` makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct RestrictedToken {
     pub(crate) flags: u32,
     /// Groups that count only where something is denied to them.
     pub(crate) deny_only: &'static [&'static str],
@@ -50,10 +50,10 @@ pub(crate) struct Token {
 }
 
 /// What to start a program with.
-pub(crate) fn plan(profile: &Profile, limits: &Limits) -> Plan {
-    Plan {
+pub(crate) fn plan(profile: &Profile, limits: &ProcessLimits) -> WindowsPlan {
+    WindowsPlan {
         job: job(limits),
-        token: Token {
+        token: RestrictedToken {
             flags: DISABLE_MAX_PRIVILEGE | LUA_TOKEN,
             deny_only: &[ADMINISTRATORS, POWER_USERS],
             integrity: LOW_INTEGRITY,
@@ -62,8 +62,8 @@ pub(crate) fn plan(profile: &Profile, limits: &Limits) -> Plan {
     }
 }
 
-fn job(limits: &Limits) -> Job {
-    let mut job = Job {
+fn job(limits: &ProcessLimits) -> JobObjectLimits {
+    let mut job = JobObjectLimits {
         limits: KILL_ON_JOB_CLOSE | DIE_ON_UNHANDLED_EXCEPTION,
         processes: 0,
         memory: 0,
@@ -80,7 +80,7 @@ fn job(limits: &Limits) -> Job {
     job
 }
 
-fn gaps(profile: &Profile, limits: &Limits) -> Vec<String> {
+fn gaps(profile: &Profile, limits: &ProcessLimits) -> Vec<String> {
     let mut gaps = vec![
         "all files can be read that the user may read".to_owned(),
         "programs can be run wherever the user may run them".to_owned(),

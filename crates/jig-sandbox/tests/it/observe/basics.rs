@@ -16,7 +16,7 @@ fn check(script: &str, expected: &[(&str, &str)]) {
             .seen
             .iter()
             .filter_map(|one| match &one.target {
-                SeenTarget::Path(path) => {
+                ObservedTarget::Path(path) => {
                     let below = path.strip_prefix(workspace.path()).ok()?;
                     Some((below.to_str()?.to_owned(), told(one)))
                 }
@@ -32,7 +32,7 @@ fn check(script: &str, expected: &[(&str, &str)]) {
     }
 }
 
-fn told(seen: &Seen) -> String {
+fn told(seen: &ObservedAccess) -> String {
     match seen.looked {
         true => "?".to_owned(),
         false => seen.wanted.to_string(),

@@ -649,8 +649,8 @@ fn addresses_are_seen() {
             .seen
             .iter()
             .filter_map(|one| match &one.target {
-                SeenTarget::Address(address) => Some(address.to_string()),
-                SeenTarget::Socket(path) => Some(path.display().to_string()),
+                ObservedTarget::Address(address) => Some(address.to_string()),
+                ObservedTarget::Socket(path) => Some(path.display().to_string()),
                 _ => None,
             })
             .collect();
@@ -696,7 +696,7 @@ fn the_order_of_ten_thousand_names_is_kept() {
         .seen
         .iter()
         .filter_map(|one| match &one.target {
-            SeenTarget::Path(path) => path.strip_prefix(workspace.path()).ok(),
+            ObservedTarget::Path(path) => path.strip_prefix(workspace.path()).ok(),
             _ => None,
         })
         .filter(|name| name.to_str().is_some_and(|name| name.starts_with("name-")))

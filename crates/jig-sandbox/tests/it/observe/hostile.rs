@@ -23,7 +23,7 @@ fn a_program_that_means_harm_does_none() {
         let workspace = Workspace::of("file");
         let ran = run_inside(held, TEST, &workspace);
         let longest = ran.observation.seen.iter().map(|one| match &one.target {
-            SeenTarget::Path(path) | SeenTarget::Socket(path) => path.as_os_str().len(),
+            ObservedTarget::Path(path) | ObservedTarget::Socket(path) => path.as_os_str().len(),
             _ => 0,
         });
         assert!(longest.max().expect("something was seen") < 4096);

@@ -187,7 +187,7 @@ fn what_was_seen_is_told_part_by_part() {
                 .seen
                 .iter()
                 .filter_map(|seen| match &seen.target {
-                    SeenTarget::Path(path) => path.file_name(),
+                    ObservedTarget::Path(path) => path.file_name(),
                     _ => None,
                 });
             paths

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use jig_sandbox::{
-    Enforce, Gateway, Layers, Limits, Network, PathRule, PrivateDirectory, Profile, Rights,
-    RuleSource,
+    Enforce, GatewayProfile, Layers, Network, PathRule, PrivateDirectory, ProcessLimits, Profile,
+    Rights, RuleSource,
 };
 use jig_testkit::{Arena, GATEWAY_PORT};
 
@@ -60,14 +60,14 @@ pub(crate) fn profile(arena: &Arena, layers: Layers) -> Profile {
 pub(crate) fn gateway(arena: &Arena) -> Network {
     let mut ports = arena.host().ports();
     ports.extend([80, 443, GATEWAY_PORT]);
-    Network::Gateway(Gateway {
+    Network::Gateway(GatewayProfile {
         ports,
-        ..Gateway::default()
+        ..GatewayProfile::default()
     })
 }
 
 /// Far below what the attacks on limits try to use.
-pub(crate) const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: ProcessLimits = ProcessLimits {
     tasks: Some(400),
     memory: Some(128 << 20),
     descriptors: Some(256),

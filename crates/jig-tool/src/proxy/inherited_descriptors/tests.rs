@@ -6,11 +6,13 @@ use super::*;
 
 #[test]
 fn x_28_the_variable_names_one_descriptor_or_two() {
-    let check = |text: &str, expected: Option<Named>| assert_eq!(Named::parse(text), expected);
-    check("3", Some(Named::Socket(3)));
-    check("12", Some(Named::Socket(12)));
-    check("3,4", Some(Named::Pair(3, 4)));
-    check("5,5", Some(Named::Socket(5)));
+    let check = |text: &str, expected: Option<InheritedDescriptors>| {
+        assert_eq!(InheritedDescriptors::parse(text), expected)
+    };
+    check("3", Some(InheritedDescriptors::Socket(3)));
+    check("12", Some(InheritedDescriptors::Socket(12)));
+    check("3,4", Some(InheritedDescriptors::Pair(3, 4)));
+    check("5,5", Some(InheritedDescriptors::Socket(5)));
     // The standard streams belong to others.
     for text in ["0", "2", "0,1", "3,1", "1,3"] {
         check(text, None);
@@ -29,13 +31,13 @@ fn what_was_not_inherited_is_left_alone() {
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let number = ours.as_raw_fd();
     let error = adopt(number, is_stream).unwrap_err();
-    assert!(matches!(error, ConnectError::NotInherited(refused) if refused == number));
+    assert!(matches!(error, ProxyConnectError::NotInherited(refused) if refused == number));
     // It is still open.
     rustix::io::fcntl_getfd(&ours).unwrap();
 
     let error = adopt(1_000_000, is_stream).unwrap_err();
     assert!(
-        matches!(error, ConnectError::NotInherited(1_000_000)),
+        matches!(error, ProxyConnectError::NotInherited(1_000_000)),
         "{error}"
     );
 }
@@ -45,7 +47,10 @@ fn what_is_no_connection_is_left_open() {
     let (reader, _writer) = pipe().unwrap();
     rustix::io::fcntl_setfd(&reader, FdFlags::empty()).unwrap();
     let error = adopt(reader.as_raw_fd(), is_stream).unwrap_err();
-    assert!(matches!(error, ConnectError::NotAConnection(_)), "{error}");
+    assert!(
+        matches!(error, ProxyConnectError::NotAConnection(_)),
+        "{error}"
+    );
     assert!(rustix::io::fcntl_getfd(&reader).unwrap().is_empty());
 }
 

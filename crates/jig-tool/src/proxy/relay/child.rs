@@ -1,4 +1,4 @@
-//! [`Connection`]: what is known about a child, and the end of it.
+//! [`ChildConnection`]: what is known about a child, and the end of it.
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,7 +12,7 @@ use rustix::net::Shutdown;
 use super::super::shared_connection::Flush;
 use super::super::{Client, descriptors, lock, wait_on};
 use super::ordered_answers::Outbox;
-use super::{ChildOptions, ClientRow, Core, FileRow, OpenFile};
+use super::{ChildOptions, RelayClientRow, RelayCore, RelayFileRow, RelayedFile};
 
 /// The connection of one child.
 ///
@@ -20,15 +20,15 @@ use super::{ChildOptions, ClientRow, Core, FileRow, OpenFile};
 /// from upstream, and sent by whoever has put the last; only when the child does not read them does a
 /// further thread wait for it.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct ChildConnection {
     number: u64,
     socket: OwnedFd,
     pub(super) options: ChildOptions,
     pub(super) upstream: Client,
-    core: Weak<Core>,
+    core: Weak<RelayCore>,
     pid: OnceLock<u32>,
     connected_at: SystemTime,
-    state: Mutex<State>,
+    state: Mutex<ChildConnectionState>,
     /// Tells the reader that there is room for a request, and others that the connection has ended.
     changed: Condvar,
     /// Tells the sender that there is something to send.
@@ -36,9 +36,9 @@ pub(super) struct Connection {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ChildConnectionState {
     outbox: Outbox,
-    files: BTreeMap<u64, OpenFile>,
+    files: BTreeMap<u64, RelayedFile>,
     /// The child will ask nothing more.
     input_ended: bool,
     /// There is a thread that waits for the child to read.
@@ -51,15 +51,15 @@ struct State {
 
 /// The connection has ended: there is nobody to answer.
 #[derive(Debug)]
-pub(super) struct Ended;
+pub(super) struct ConnectionEnded;
 
-impl Connection {
+impl ChildConnection {
     pub(super) fn new(
         number: u64,
         socket: OwnedFd,
         options: ChildOptions,
         upstream: Client,
-        core: Weak<Core>,
+        core: Weak<RelayCore>,
     ) -> Self {
         Self {
             number,
@@ -88,8 +88,8 @@ impl Connection {
         let _ = self.pid.set(pid);
     }
 
-    pub(super) fn row(&self) -> ClientRow {
-        ClientRow {
+    pub(super) fn row(&self) -> RelayClientRow {
+        RelayClientRow {
             id: self.id(),
             pipe_id: match rustix::fs::fstat(&self.socket) {
                 Ok(status) => format!("socket:[{}]", status.st_ino),
@@ -101,9 +101,9 @@ impl Connection {
         }
     }
 
-    pub(super) fn files(&self) -> Vec<FileRow> {
+    pub(super) fn files(&self) -> Vec<RelayFileRow> {
         let state = lock(&self.state);
-        let row = |(fileno, file): (&u64, &OpenFile)| FileRow {
+        let row = |(fileno, file): (&u64, &RelayedFile)| RelayFileRow {
             fileno: *fileno,
             filename: file.name.clone(),
             mode: file.mode.text(),
@@ -115,10 +115,10 @@ impl Connection {
     }
 
     /// The place of the next request; `None` if too many are under way.
-    pub(super) fn take_place(&self) -> Result<Option<u64>, Ended> {
+    pub(super) fn take_place(&self) -> Result<Option<u64>, ConnectionEnded> {
         let mut state = lock(&self.state);
         match state {
-            _ if state.ended => Err(Ended),
+            _ if state.ended => Err(ConnectionEnded),
             _ if state.outbox.is_full() => Ok(None),
             _ => Ok(Some(state.outbox.take_place())),
         }
@@ -143,7 +143,7 @@ impl Connection {
 
     /// Remembers a file that was opened for the child; `false` if it has ended meanwhile, and whoever
     /// asks has to close it.
-    pub(super) fn opened(&self, handle: u64, file: OpenFile) -> bool {
+    pub(super) fn opened(&self, handle: u64, file: RelayedFile) -> bool {
         let mut state = lock(&self.state);
         if !state.ended {
             state.files.insert(handle, file);
@@ -215,7 +215,7 @@ impl Connection {
     }
 
     /// Sends what is ready; with an error, there is nobody to send it to.
-    fn flush_now(&self, state: &mut State) -> bool {
+    fn flush_now(&self, state: &mut ChildConnectionState) -> bool {
         match state.outbox.flush(self.socket()) {
             Ok(is_all) => {
                 if state.input_ended && state.outbox.is_idle() {
@@ -276,9 +276,9 @@ impl Connection {
 
 /// A connection that others can have flushed.
 #[derive(Debug)]
-pub(super) struct Shared(pub(super) Arc<Connection>);
+pub(super) struct FlushedConnection(pub(super) Arc<ChildConnection>);
 
-impl Flush for Shared {
+impl Flush for FlushedConnection {
     fn flush(&self) {
         self.0.flush_shared();
     }

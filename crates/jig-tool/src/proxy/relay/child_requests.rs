@@ -4,20 +4,20 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use jig_proto::fsproxy::{
-    self, FIRST_HANDLE, FrameBuffer, MAX_FRAME, MAX_READ, Op, Open, ProxyError, Read, Refusal,
-    Request, Variant, Write, legacy,
+    self, FIRST_HANDLE, FrameBuffer, FrameRefusal, MAX_FRAME, MAX_READ, Op, OpenParams, ProxyError,
+    ProxyRequest, ReadParams, Variant, WriteParams, legacy,
 };
 use rustix::io::Errno;
 
 use super::super::Error;
-use super::super::shared_connection::{Call, Flush, Outcome, Target};
-use super::child::{Connection, Ended, Shared};
-use super::standard_streams::{self, Standard};
-use super::{OpenFile, Stream, llm};
+use super::super::shared_connection::{AnswerReceiver, Flush, ReplyCallback, RequestOutcome};
+use super::child::{ChildConnection, ConnectionEnded, FlushedConnection};
+use super::standard_streams::{self, StandardStream};
+use super::{ChildStream, RelayedFile, llm};
 
 /// Serves a child until it ends.
-pub(super) fn serve(connection: &Arc<Connection>) {
-    let server = Server { connection };
+pub(super) fn serve(connection: &Arc<ChildConnection>) {
+    let server = RelayServer { connection };
     if server.read_all().is_ok() {
         connection.finish();
     }
@@ -26,19 +26,19 @@ pub(super) fn serve(connection: &Arc<Connection>) {
 
 /// Reads requests, answers those that are its own to answer, and passes the others on.
 #[derive(Clone, Copy)]
-pub(super) struct Server<'a> {
-    pub(super) connection: &'a Arc<Connection>,
+pub(super) struct RelayServer<'a> {
+    pub(super) connection: &'a Arc<ChildConnection>,
 }
 
-impl Server<'_> {
+impl RelayServer<'_> {
     /// Until the child will ask nothing more.
-    fn read_all(self) -> Result<(), Ended> {
+    fn read_all(self) -> Result<(), ConnectionEnded> {
         let mut input = FrameBuffer::new(MAX_FRAME);
         let mut is_new = true;
         loop {
             let count = match rustix::io::read(self.connection.socket(), input.space()) {
                 Err(Errno::INTR) => continue,
-                Err(_) => return Err(Ended),
+                Err(_) => return Err(ConnectionEnded),
                 Ok(0) => return Ok(()),
                 Ok(count) => count,
             };
@@ -51,7 +51,8 @@ impl Server<'_> {
                     Ok(Some(frame)) => self.take(frame)?,
                     Ok(None) => break,
                     Err(error) => {
-                        let refusal = Refusal::without_id(ProxyError::range(error.to_string()));
+                        let refusal =
+                            FrameRefusal::without_id(ProxyError::range(error.to_string()));
                         self.refuse(&refusal)?;
                         return Ok(());
                     }
@@ -62,7 +63,7 @@ impl Server<'_> {
     }
 
     /// Whether the first byte is that of a frame; what is not gets an answer that it understands.
-    fn speaks_frames(self, input: &FrameBuffer) -> Result<bool, Ended> {
+    fn speaks_frames(self, input: &FrameBuffer) -> Result<bool, ConnectionEnded> {
         match input.first().map(Variant::detect) {
             Some(Variant::Framed) | None => return Ok(true),
             Some(Variant::Legacy) => {
@@ -74,40 +75,40 @@ impl Server<'_> {
             }
             Some(_) => {
                 let why = "a message is a length of four bytes and JSON";
-                self.refuse(&Refusal::without_id(ProxyError::arg(why)))?;
+                self.refuse(&FrameRefusal::without_id(ProxyError::arg(why)))?;
             }
         }
         Ok(false)
     }
 
-    fn take(self, frame: &[u8]) -> Result<(), Ended> {
+    fn take(self, frame: &[u8]) -> Result<(), ConnectionEnded> {
         match fsproxy::read_request(frame) {
             Ok(request) => self.decide(&request),
             Err(refusal) => self.refuse(&refusal),
         }
     }
 
-    fn refuse(self, refusal: &Refusal) -> Result<(), Ended> {
+    fn refuse(self, refusal: &FrameRefusal) -> Result<(), ConnectionEnded> {
         let place = self.place()?;
         self.connection
             .answer(place, |out| fsproxy::write_refusal(out, refusal));
         self.send()
     }
 
-    fn decide(self, request: &Request<'_>) -> Result<(), Ended> {
+    fn decide(self, request: &ProxyRequest<'_>) -> Result<(), ConnectionEnded> {
         let place = self.place()?;
         let id = &*request.id;
         match &request.op {
             Op::Open(open) => self.open(place, id, open),
-            Op::Read(read) => match Standard::of(&self.connection.options, read.handle) {
+            Op::Read(read) => match StandardStream::of(&self.connection.options, read.handle) {
                 Some(standard) => self.read_standard(place, id, standard, read),
                 None => self.forward_for(place, id, read.handle, &request.op),
             },
-            Op::Write(write) => match Standard::of(&self.connection.options, write.handle) {
+            Op::Write(write) => match StandardStream::of(&self.connection.options, write.handle) {
                 Some(standard) => self.write_standard(place, id, standard, write),
                 None => self.forward_for(place, id, write.handle, &request.op),
             },
-            Op::Close { handle } => match Standard::of(&self.connection.options, *handle) {
+            Op::Close { handle } => match StandardStream::of(&self.connection.options, *handle) {
                 Some(standard) => self.close_standard(place, id, standard),
                 // From here on it is closed: whatever the parent says, nobody can use it.
                 None if self.connection.release(*handle) => self.forward(place, id, &request.op),
@@ -122,7 +123,7 @@ impl Server<'_> {
     }
 
     /// The place of the answer to the next request. A child that has too many is not read from.
-    fn place(self) -> Result<u64, Ended> {
+    fn place(self) -> Result<u64, ConnectionEnded> {
         loop {
             if let Some(place) = self.connection.take_place()? {
                 return Ok(place);
@@ -133,32 +134,40 @@ impl Server<'_> {
     }
 
     /// Sends on what was asked, and back what was answered. To be done before anything that waits.
-    pub(super) fn send(self) -> Result<(), Ended> {
-        self.connection.upstream.send().map_err(|_| Ended)?;
-        Shared(Arc::clone(self.connection)).flush();
+    pub(super) fn send(self) -> Result<(), ConnectionEnded> {
+        self.connection
+            .upstream
+            .send()
+            .map_err(|_| ConnectionEnded)?;
+        FlushedConnection(Arc::clone(self.connection)).flush();
         Ok(())
     }
 
-    pub(super) fn fail(self, place: u64, id: &str, error: &ProxyError) -> Result<(), Ended> {
+    pub(super) fn fail(
+        self,
+        place: u64,
+        id: &str,
+        error: &ProxyError,
+    ) -> Result<(), ConnectionEnded> {
         self.connection
             .answer(place, |out| fsproxy::write_error(out, id, error));
         Ok(())
     }
 
-    fn open(self, place: u64, id: &str, open: &Open<'_>) -> Result<(), Ended> {
+    fn open(self, place: u64, id: &str, open: &OpenParams<'_>) -> Result<(), ConnectionEnded> {
         let connection = Arc::clone(self.connection);
         let (own_id, name, mode) = (id.to_owned(), open.path.clone().into_owned(), open.mode);
-        let op = Op::Open(Open {
+        let op = Op::Open(OpenParams {
             is_top_level: Some(false),
             ..open.clone()
         });
-        self.forward_then(place, id, &op, move |outcome: Outcome<'_>| {
+        self.forward_then(place, id, &op, move |outcome: RequestOutcome<'_>| {
             let error = match outcome {
                 Err(_) => return None,
                 Ok(Err(error)) => error,
                 Ok(Ok(answer)) => match answer.handle() {
                     Ok(handle) if handle >= FIRST_HANDLE => {
-                        let file = OpenFile {
+                        let file = RelayedFile {
                             name,
                             mode,
                             opened_at: SystemTime::now(),
@@ -167,13 +176,13 @@ impl Server<'_> {
                             connection.upstream.forget(handle);
                         }
                         connection.answer(place, |out| fsproxy::write_handle(out, &own_id, handle));
-                        return Some(Arc::new(Shared(connection)));
+                        return Some(Arc::new(FlushedConnection(connection)));
                     }
                     _ => ProxyError::io("the parent gave no handle"),
                 },
             };
             connection.answer(place, |out| fsproxy::write_error(out, &own_id, &error));
-            Some(Arc::new(Shared(connection)))
+            Some(Arc::new(FlushedConnection(connection)))
         })
     }
 
@@ -181,22 +190,22 @@ impl Server<'_> {
         self,
         place: u64,
         id: &str,
-        standard: Standard,
-        read: &Read,
-    ) -> Result<(), Ended> {
+        standard: StandardStream,
+        read: &ReadParams,
+    ) -> Result<(), ConnectionEnded> {
         let max = match read.chunk(MAX_READ, false) {
             _ if standard.number != 0 => return self.fail(place, id, &standard.refusal()),
             Err(error) => return self.fail(place, id, &error),
             Ok(max) => max,
         };
         let bytes = match standard.stream {
-            Stream::None => return self.fail(place, id, &standard.refusal()),
-            Stream::Handle(handle) => {
-                let read = Op::Read(Read { handle, ..*read });
+            ChildStream::None => return self.fail(place, id, &standard.refusal()),
+            ChildStream::Handle(handle) => {
+                let read = Op::Read(ReadParams { handle, ..*read });
                 return self.forward(place, id, &read);
             }
-            Stream::Null => Vec::new(),
-            Stream::Inherit => {
+            ChildStream::Null => Vec::new(),
+            ChildStream::Inherit => {
                 self.send()?;
                 match standard_streams::read_stdin(self.connection, max)? {
                     Ok(bytes) => bytes,
@@ -214,14 +223,14 @@ impl Server<'_> {
         self,
         place: u64,
         id: &str,
-        standard: Standard,
-        write: &Write<'_>,
-    ) -> Result<(), Ended> {
-        if standard.number == 0 || standard.stream == Stream::None {
+        standard: StandardStream,
+        write: &WriteParams<'_>,
+    ) -> Result<(), ConnectionEnded> {
+        if standard.number == 0 || standard.stream == ChildStream::None {
             return self.fail(place, id, &standard.refusal());
         }
-        if let Stream::Handle(handle) = standard.stream {
-            let write = Op::Write(Write {
+        if let ChildStream::Handle(handle) = standard.stream {
+            let write = Op::Write(WriteParams {
                 handle,
                 ..write.clone()
             });
@@ -231,7 +240,7 @@ impl Server<'_> {
         if let Err(error) = write.data.decode_into(&mut bytes) {
             return self.fail(place, id, &error);
         }
-        if standard.stream == Stream::Inherit {
+        if standard.stream == ChildStream::Inherit {
             self.send()?;
             if let Err(error) = standard_streams::write(self.connection, standard.number, &bytes)? {
                 return self.fail(place, id, &error);
@@ -243,8 +252,13 @@ impl Server<'_> {
         Ok(())
     }
 
-    fn close_standard(self, place: u64, id: &str, standard: Standard) -> Result<(), Ended> {
-        if standard.stream == Stream::None {
+    fn close_standard(
+        self,
+        place: u64,
+        id: &str,
+        standard: StandardStream,
+    ) -> Result<(), ConnectionEnded> {
+        if standard.stream == ChildStream::None {
             return self.fail(place, id, &standard.refusal());
         }
         self.connection
@@ -253,7 +267,13 @@ impl Server<'_> {
     }
 
     /// Passes a request on, if the handle is the child's.
-    fn forward_for(self, place: u64, id: &str, handle: u64, op: &Op<'_>) -> Result<(), Ended> {
+    fn forward_for(
+        self,
+        place: u64,
+        id: &str,
+        handle: u64,
+        op: &Op<'_>,
+    ) -> Result<(), ConnectionEnded> {
         if !self.connection.owns(handle) {
             return self.fail(place, id, &ProxyError::closed(handle));
         }
@@ -261,16 +281,16 @@ impl Server<'_> {
     }
 
     /// Passes a request on, and its answer back as it comes.
-    pub(super) fn forward(self, place: u64, id: &str, op: &Op<'_>) -> Result<(), Ended> {
+    pub(super) fn forward(self, place: u64, id: &str, op: &Op<'_>) -> Result<(), ConnectionEnded> {
         let connection = Arc::clone(self.connection);
         let own_id = id.to_owned();
-        self.forward_then(place, id, op, move |outcome: Outcome<'_>| {
+        self.forward_then(place, id, op, move |outcome: RequestOutcome<'_>| {
             let result = outcome.ok()?;
             connection.answer(place, |out| match &result {
                 Ok(answer) => fsproxy::write_answer(out, &own_id, answer),
                 Err(error) => fsproxy::write_error(out, &own_id, error),
             });
-            Some(Arc::new(Shared(connection)))
+            Some(Arc::new(FlushedConnection(connection)))
         })
     }
 
@@ -280,13 +300,13 @@ impl Server<'_> {
         place: u64,
         id: &str,
         op: &Op<'_>,
-        then: impl FnOnce(Outcome<'_>) -> Option<Arc<dyn Flush>> + Send + 'static,
-    ) -> Result<(), Ended> {
-        let call = Target::Call(Call::new(then));
+        then: impl FnOnce(RequestOutcome<'_>) -> Option<Arc<dyn Flush>> + Send + 'static,
+    ) -> Result<(), ConnectionEnded> {
+        let call = AnswerReceiver::Call(ReplyCallback::new(then));
         match self.connection.upstream.link().put(op, call) {
             Ok(()) => Ok(()),
             Err(Error::Proxy(error)) => self.fail(place, id, &error),
-            Err(Error::Connection(_)) => Err(Ended),
+            Err(Error::Connection(_)) => Err(ConnectionEnded),
         }
     }
 }

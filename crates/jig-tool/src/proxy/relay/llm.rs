@@ -4,26 +4,31 @@ use std::io::pipe;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
 
-use jig_proto::fsproxy::{self, Code, LlmCmd, LlmReply, MAX_FRAME, Op, ProxyError};
+use jig_proto::fsproxy::{self, LlmCmd, LlmReply, MAX_FRAME, Op, ProxyError, ProxyErrorCode};
 use jig_proto::visible_words;
 use rustix::event::PollFlags;
 
 use super::super::lock;
-use super::super::shared_connection::Outcome;
-use super::Stream;
-use super::child::Ended;
-use super::child_requests::Server;
-use super::standard_streams::{self, Standard};
+use super::super::shared_connection::RequestOutcome;
+use super::ChildStream;
+use super::child::ConnectionEnded;
+use super::child_requests::RelayServer;
+use super::standard_streams::{self, StandardStream};
 
 /// Has a question asked upstream.
 ///
 /// Input that comes from our standard input goes along as text; an answer that is for our standard
 /// output comes back whole and is written here, also if the child wanted it while it comes.
-pub(super) fn run(server: Server<'_>, place: u64, id: &str, command: &LlmCmd) -> Result<(), Ended> {
+pub(super) fn run(
+    server: RelayServer<'_>,
+    place: u64,
+    id: &str,
+    command: &LlmCmd,
+) -> Result<(), ConnectionEnded> {
     if !server.connection.options.llm {
         return server.fail(place, id, &ProxyError::perm("LLM access denied"));
     }
-    let mut local = match Local::resolve(server, command) {
+    let mut local = match LocalLlmCmd::resolve(server, command) {
         Ok(local) => local,
         Err(error) => return server.fail(place, id, &error),
     };
@@ -48,18 +53,18 @@ pub(super) fn run(server: Server<'_>, place: u64, id: &str, command: &LlmCmd) ->
 }
 
 /// What of a command is ours.
-struct Local {
+struct LocalLlmCmd {
     /// The rest of it.
     command: LlmCmd,
     reads_stdin: bool,
     /// The stream that the answer is written to.
-    stdout: Option<Standard>,
+    stdout: Option<StandardStream>,
     /// The stream that is told what went wrong.
-    stderr: Option<Standard>,
+    stderr: Option<StandardStream>,
 }
 
-impl Local {
-    fn resolve(server: Server<'_>, command: &LlmCmd) -> Result<Self, ProxyError> {
+impl LocalLlmCmd {
+    fn resolve(server: RelayServer<'_>, command: &LlmCmd) -> Result<Self, ProxyError> {
         let mut command = command.clone();
         command.is_top_level = Some(false);
         let mut reads_stdin = false;
@@ -67,35 +72,39 @@ impl Local {
         // A stream that does not exist is no input, as if it were not named.
         for handle in std::mem::take(&mut command.files) {
             match source(server, handle)? {
-                Place::Upstream(handle) => files.push(handle),
-                Place::Here(standard) => reads_stdin |= standard.stream == Stream::Inherit,
+                LlmStreamPlace::Upstream(handle) => files.push(handle),
+                LlmStreamPlace::Here(standard) => {
+                    reads_stdin |= standard.stream == ChildStream::Inherit
+                }
             }
         }
         command.files = files;
         if let Some(handle) = command.stdin.take() {
             match source(server, handle)? {
-                Place::Upstream(handle) => command.stdin = Some(handle),
-                Place::Here(standard) => reads_stdin |= standard.stream == Stream::Inherit,
+                LlmStreamPlace::Upstream(handle) => command.stdin = Some(handle),
+                LlmStreamPlace::Here(standard) => {
+                    reads_stdin |= standard.stream == ChildStream::Inherit
+                }
             }
         }
         let mut stdout = None;
         match command.stdout.take().map(|handle| sink(server, handle)) {
             None => {}
             Some(Err(error)) => return Err(error),
-            Some(Ok(Place::Upstream(handle))) => command.stdout = Some(handle),
-            Some(Ok(Place::Here(standard))) => {
+            Some(Ok(LlmStreamPlace::Upstream(handle))) => command.stdout = Some(handle),
+            Some(Ok(LlmStreamPlace::Here(standard))) => {
                 // Only a handle can be written to while the answer comes.
                 command.stream = false;
-                stdout = Some(standard).filter(|standard| standard.stream != Stream::None);
+                stdout = Some(standard).filter(|standard| standard.stream != ChildStream::None);
             }
         }
         let mut stderr = None;
         match command.stderr.take().map(|handle| sink(server, handle)) {
             None => {}
             Some(Err(error)) => return Err(error),
-            Some(Ok(Place::Upstream(handle))) => command.stderr = Some(handle),
-            Some(Ok(Place::Here(standard))) => {
-                stderr = Some(standard).filter(|standard| standard.stream == Stream::Inherit);
+            Some(Ok(LlmStreamPlace::Upstream(handle))) => command.stderr = Some(handle),
+            Some(Ok(LlmStreamPlace::Here(standard))) => {
+                stderr = Some(standard).filter(|standard| standard.stream == ChildStream::Inherit);
             }
         }
         Ok(Self {
@@ -108,14 +117,14 @@ impl Local {
 
     fn deliver(
         &self,
-        server: Server<'_>,
+        server: RelayServer<'_>,
         place: u64,
         id: &str,
         mut reply: LlmReply,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), ConnectionEnded> {
         if let Some(stdout) = self.stdout {
             let content = reply.content.take().unwrap_or_default();
-            if stdout.stream == Stream::Inherit
+            if stdout.stream == ChildStream::Inherit
                 && let Err(error) =
                     standard_streams::write(server.connection, stdout.number, content.as_bytes())?
             {
@@ -131,11 +140,11 @@ impl Local {
 
     fn fail(
         &self,
-        server: Server<'_>,
+        server: RelayServer<'_>,
         place: u64,
         id: &str,
         error: &ProxyError,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), ConnectionEnded> {
         if let Some(stderr) = self.stderr {
             let line = format!("{}\n", visible_words(&error.message));
             // That it can't be told there changes nothing: the child is told all the same.
@@ -145,36 +154,36 @@ impl Local {
     }
 }
 
-enum Place {
-    Here(Standard),
+enum LlmStreamPlace {
+    Here(StandardStream),
     Upstream(u64),
 }
 
 /// Where something to be read is.
-fn source(server: Server<'_>, handle: u64) -> Result<Place, ProxyError> {
+fn source(server: RelayServer<'_>, handle: u64) -> Result<LlmStreamPlace, ProxyError> {
     find(server, handle, |standard| standard.number == 0)
 }
 
 /// Where something to be written is.
-fn sink(server: Server<'_>, handle: u64) -> Result<Place, ProxyError> {
+fn sink(server: RelayServer<'_>, handle: u64) -> Result<LlmStreamPlace, ProxyError> {
     find(server, handle, |standard| standard.number != 0)
 }
 
 fn find(
-    server: Server<'_>,
+    server: RelayServer<'_>,
     handle: u64,
-    is_right: impl FnOnce(Standard) -> bool,
-) -> Result<Place, ProxyError> {
-    match Standard::of(&server.connection.options, handle) {
+    is_right: impl FnOnce(StandardStream) -> bool,
+) -> Result<LlmStreamPlace, ProxyError> {
+    match StandardStream::of(&server.connection.options, handle) {
         Some(standard) if !is_right(standard) => Err(standard.refusal()),
-        Some(Standard {
-            stream: Stream::Handle(handle),
+        Some(StandardStream {
+            stream: ChildStream::Handle(handle),
             ..
-        }) => Ok(Place::Upstream(handle)),
-        Some(standard) => Ok(Place::Here(standard)),
-        None if server.connection.owns(handle) => Ok(Place::Upstream(handle)),
+        }) => Ok(LlmStreamPlace::Upstream(handle)),
+        Some(standard) => Ok(LlmStreamPlace::Here(standard)),
+        None if server.connection.owns(handle) => Ok(LlmStreamPlace::Upstream(handle)),
         None => Err(ProxyError::new(
-            Code::Closed,
+            ProxyErrorCode::Closed,
             format!("fd not found: {handle}"),
         )),
     }
@@ -183,15 +192,15 @@ fn find(
 /// Asks upstream and waits for it, unless the child goes away; `None` if it could not be asked, and
 /// the child was told.
 fn ask(
-    server: Server<'_>,
+    server: RelayServer<'_>,
     place: u64,
     id: &str,
     op: &Op<'_>,
-) -> Result<Option<Result<LlmReply, ProxyError>>, Ended> {
-    let (answered, to_answer) = pipe().map_err(|_| Ended)?;
+) -> Result<Option<Result<LlmReply, ProxyError>>, ConnectionEnded> {
+    let (answered, to_answer) = pipe().map_err(|_| ConnectionEnded)?;
     let cell = Arc::new(Mutex::new(None));
     let theirs = Arc::clone(&cell);
-    server.forward_then(place, id, op, move |outcome: Outcome<'_>| {
+    server.forward_then(place, id, op, move |outcome: RequestOutcome<'_>| {
         let result = outcome.ok().map(|result| {
             result.and_then(|answer| {
                 let reply = answer.value::<LlmReply>();

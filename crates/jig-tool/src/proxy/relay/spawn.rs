@@ -1,4 +1,4 @@
-//! [`Child`]: a program that a relay has started.
+//! [`RelayChild`]: a program that a relay has started.
 
 use std::io;
 use std::process::{self, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
@@ -11,28 +11,28 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use super::super::{lock, wait_on};
-use super::child::Connection;
-use super::{Attached, ChildOptions, Relay};
+use super::child::ChildConnection;
+use super::{AttachedChild, ChildOptions, Relay};
 
 /// A program that was started by [`Relay::spawn`].
 ///
 /// When it exits, what it has open is closed, whether or not anybody waits for it and whoever may have
 /// inherited its connection. Dropping this leaves it running.
 #[derive(Debug)]
-pub struct Child {
+pub struct RelayChild {
     /// Writes to its standard input, if the command asked for a pipe.
     pub stdin: Option<ChildStdin>,
     /// Reads from its standard output, if the command asked for a pipe.
     pub stdout: Option<ChildStdout>,
     /// Reads from its standard error, if the command asked for a pipe.
     pub stderr: Option<ChildStderr>,
-    attached: Attached,
-    process: Arc<Process>,
+    attached: AttachedChild,
+    process: Arc<RelayChildProcess>,
     pid: u32,
 }
 
 #[derive(Debug)]
-struct Process {
+struct RelayChildProcess {
     /// It is waited for only here, by the thread that watches it, so its number is not used again as
     /// long as somebody may send it a signal.
     child: Mutex<process::Child>,
@@ -40,14 +40,14 @@ struct Process {
     exited: Condvar,
 }
 
-impl Child {
+impl RelayChild {
     /// The number of the process.
     pub fn id(&self) -> u32 {
         self.pid
     }
 
     /// Its connection.
-    pub fn attached(&self) -> &Attached {
+    pub fn attached(&self) -> &AttachedChild {
         &self.attached
     }
 
@@ -93,7 +93,7 @@ pub(super) fn spawn(
     relay: &Relay,
     mut command: Command,
     options: ChildOptions,
-) -> io::Result<Child> {
+) -> io::Result<RelayChild> {
     let (attached, theirs) = relay.attach(options)?;
     command.env(DESCRIPTOR_VARIABLE, DESCRIPTOR.to_string());
     // The standard library has a descriptor of its own between fork and exec, to tell how the exec
@@ -120,11 +120,11 @@ pub(super) fn spawn(
 }
 
 /// Has a thread wait for the exit.
-fn watch(mut child: process::Child, attached: &Attached) -> io::Result<Child> {
+fn watch(mut child: process::Child, attached: &AttachedChild) -> io::Result<RelayChild> {
     let pid = child.id();
     attached.connection.is_process(pid);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let process = Arc::new(Process {
+    let process = Arc::new(RelayChildProcess {
         child: Mutex::new(child),
         status: Mutex::new(None),
         exited: Condvar::new(),
@@ -141,7 +141,7 @@ fn watch(mut child: process::Child, attached: &Attached) -> io::Result<Child> {
         let _ = child.wait();
         return Err(error);
     }
-    Ok(Child {
+    Ok(RelayChild {
         stdin,
         stdout,
         stderr,
@@ -151,8 +151,8 @@ fn watch(mut child: process::Child, attached: &Attached) -> io::Result<Child> {
     })
 }
 
-impl Process {
-    fn watch(&self, pid: u32, connection: &Connection) {
+impl RelayChildProcess {
+    fn watch(&self, pid: u32, connection: &ChildConnection) {
         wait_for_exit(pid);
         connection.hang_up();
         let status = lock(&self.child).wait().map_err(|error| error.kind());

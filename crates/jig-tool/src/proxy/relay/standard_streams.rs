@@ -9,17 +9,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::super::{descriptors, lock};
-use super::child::{Connection, Ended};
-use super::{ChildOptions, Stream};
+use super::child::{ChildConnection, ConnectionEnded};
+use super::{ChildOptions, ChildStream};
 
 /// A stream of a child, and which of ours it may be.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Standard {
+pub(super) struct StandardStream {
     pub(super) number: u64,
-    pub(super) stream: Stream,
+    pub(super) stream: ChildStream,
 }
 
-impl Standard {
+impl StandardStream {
     /// The stream of this number; `None` for a handle that is none.
     pub(super) fn of(options: &ChildOptions, number: u64) -> Option<Self> {
         let stream = match number {
@@ -34,7 +34,7 @@ impl Standard {
     /// Why it can't be used, or not in this way.
     pub(super) fn refusal(self) -> ProxyError {
         match self.stream {
-            Stream::None => ProxyError::perm(format!("handle {} is reserved", self.number)),
+            ChildStream::None => ProxyError::perm(format!("handle {} is reserved", self.number)),
             _ if self.number == 0 => ProxyError::perm("handle 0 can only be read"),
             _ => ProxyError::perm(format!("handle {} can only be written", self.number)),
         }
@@ -43,17 +43,17 @@ impl Standard {
 
 /// Reads from our standard input; gives up when the child is gone.
 pub(super) fn read_stdin(
-    connection: &Connection,
+    connection: &ChildConnection,
     max: usize,
-) -> Result<Result<Vec<u8>, ProxyError>, Ended> {
+) -> Result<Result<Vec<u8>, ProxyError>, ConnectionEnded> {
     read_from(connection, io::stdin().as_fd(), max)
 }
 
 fn read_from(
-    connection: &Connection,
+    connection: &ChildConnection,
     stream: BorrowedFd<'_>,
     max: usize,
-) -> Result<Result<Vec<u8>, ProxyError>, Ended> {
+) -> Result<Result<Vec<u8>, ProxyError>, ConnectionEnded> {
     let mut bytes = vec![0; max];
     loop {
         wait_unless_gone(connection, stream, PollFlags::IN)?;
@@ -80,9 +80,9 @@ fn read_from(
 /// Reads our standard input to its end, as text, for a language model. A terminal has no end that
 /// anybody could wait for, and counts as empty.
 pub(super) fn read_all_stdin(
-    connection: &Connection,
+    connection: &ChildConnection,
     limit: usize,
-) -> Result<Result<String, ProxyError>, Ended> {
+) -> Result<Result<String, ProxyError>, ConnectionEnded> {
     let mut all = Vec::new();
     if io::stdin().is_terminal() {
         return Ok(Ok(String::new()));
@@ -103,10 +103,10 @@ pub(super) fn read_all_stdin(
 
 /// Writes to our standard output or error; gives up when it takes nothing and the child is gone.
 pub(super) fn write(
-    connection: &Connection,
+    connection: &ChildConnection,
     number: u64,
     mut bytes: &[u8],
-) -> Result<Result<(), ProxyError>, Ended> {
+) -> Result<Result<(), ProxyError>, ConnectionEnded> {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let stream = match number {
         1 => stdout.as_fd(),
@@ -135,17 +135,17 @@ fn is_ready(stream: BorrowedFd<'_>, flags: PollFlags) -> Result<bool, Errno> {
 
 /// Waits until the descriptor is ready, unless the child is gone before.
 pub(super) fn wait_unless_gone(
-    connection: &Connection,
+    connection: &ChildConnection,
     descriptor: BorrowedFd<'_>,
     flags: PollFlags,
-) -> Result<(), Ended> {
+) -> Result<(), ConnectionEnded> {
     let mut polled = [
         PollFd::from_borrowed_fd(descriptor, flags),
         PollFd::from_borrowed_fd(connection.socket(), PollFlags::empty()),
     ];
-    descriptors::wait(&mut polled).map_err(|_| Ended)?;
+    descriptors::wait(&mut polled).map_err(|_| ConnectionEnded)?;
     if polled[0].revents().is_empty() {
-        return Err(Ended);
+        return Err(ConnectionEnded);
     }
     Ok(())
 }

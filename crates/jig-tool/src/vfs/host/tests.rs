@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use jig_proto::vfs::{
     Capabilities, Edit, Entry, EntryKind, ErrorKind, ErrorReply, FsDelete, FsRename, FsWrite,
     GrepReply, HttpReply, Id, Init, ListReply, MetadataReply, Payload, ProcessReply, ReadReply,
-    Reply, Request, ToolInput, tool,
+    ToolInput, VfsReply, VfsRequest, tool,
 };
 use jig_proto::{Action, Context, Question, ToolState};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::vfs::{ConnectError, HostError, Notification, RequestError, Transport}
 /// Answers what it was told to answer, and keeps what it was sent.
 #[derive(Default)]
 struct Script {
-    replies: VecDeque<Result<Reply<'static>, RequestError>>,
+    replies: VecDeque<Result<VfsReply<'static>, RequestError>>,
     applies: VecDeque<Value>,
     sent: Sent,
 }
@@ -40,10 +40,10 @@ impl Sent {
 }
 
 impl Transport for Script {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
         self.sent
             .line(|line| tool::write_request(line, &Id::from(1), request));
-        self.replies.pop_front().unwrap_or(Ok(Reply::DONE))
+        self.replies.pop_front().unwrap_or(Ok(VfsReply::DONE))
     }
 
     fn notify(&mut self, notification: &Notification<'_>) -> Result<(), RequestError> {
@@ -75,7 +75,7 @@ fn init() -> Init {
 /// A host that answers so, and what it is sent after the beginning.
 fn host(
     init: Init,
-    replies: impl IntoIterator<Item = Result<Reply<'static>, RequestError>>,
+    replies: impl IntoIterator<Item = Result<VfsReply<'static>, RequestError>>,
     applies: impl IntoIterator<Item = Value>,
 ) -> (Host, Sent) {
     let sent = Sent::default();
@@ -91,7 +91,7 @@ fn host(
 
 /// What `ask` sends, as the params of its one request.
 fn check<T>(
-    reply: Reply<'static>,
+    reply: VfsReply<'static>,
     ask: impl FnOnce(&mut Host) -> Result<T, HostError>,
     expected: &str,
 ) {
@@ -103,8 +103,8 @@ fn check<T>(
 
 #[test]
 fn v166_every_method_has_its_call() {
-    let done = || Reply::DONE;
-    let read = || Reply::read("text");
+    let done = || VfsReply::DONE;
+    let read = || VfsReply::read("text");
     check(
         read(),
         |host| host.read("a"),
@@ -153,12 +153,12 @@ fn v166_every_method_has_its_call() {
         r#""fs.patch","params":{"path":"a","edits":[{"old":"x","new":"y"}]}"#,
     );
     check(
-        Reply::Exists(true),
+        VfsReply::Exists(true),
         |host| host.exists("a"),
         r#""fs.exists","params":{"path":"a"}"#,
     );
     check(
-        Reply::List(ListReply::default()),
+        VfsReply::List(ListReply::default()),
         |host| host.list_dir("a"),
         r#""fs.list_dir","params":{"path":"a"}"#,
     );
@@ -168,7 +168,7 @@ fn v166_every_method_has_its_call() {
         etag: None,
     };
     check(
-        Reply::Metadata(metadata),
+        VfsReply::Metadata(metadata),
         |host| host.metadata("a"),
         r#""fs.metadata","params":{"path":"a"}"#,
     );
@@ -208,7 +208,7 @@ fn v166_every_method_has_its_call() {
         r#""fs.rename","params":{"from":"a","to":"b","overwrite":false}"#,
     );
     check(
-        Reply::Grep(GrepReply::default()),
+        VfsReply::Grep(GrepReply::default()),
         |host| {
             let grep = host.grep("x").path("a").path("b").extension("rs");
             grep.context(2).literal().ignore_case().all().search()
@@ -216,7 +216,7 @@ fn v166_every_method_has_its_call() {
         r#""fs.grep","params":{"pattern":"x","paths":["a","b"],"extensions":["rs"],"context":2,"literal":true,"ignore_case":true,"all":true}"#,
     );
     let answer = || {
-        Reply::Http(HttpReply {
+        VfsReply::Http(HttpReply {
             status: 200,
             body: Payload::EMPTY,
         })
@@ -235,7 +235,7 @@ fn v166_every_method_has_its_call() {
         r#""http.post","params":{"url":"https://a.example","headers":[{"name":"X-Key","value":"${KEY}"}],"body":"body"}"#,
     );
     check(
-        Reply::Process(ProcessReply::default()),
+        VfsReply::Process(ProcessReply::default()),
         |host| {
             let run = host.run("cargo").arg("check").args(["-p", "x"]);
             run.env("TERM").output()
@@ -243,7 +243,7 @@ fn v166_every_method_has_its_call() {
         r#""process.run","params":{"program":"cargo","args":["check","-p","x"],"envs":["TERM"]}"#,
     );
     check(
-        Reply::Process(ProcessReply::default()),
+        VfsReply::Process(ProcessReply::default()),
         |host| host.run("make").in_dir("a/../docs").output(),
         r#""process.run","params":{"program":"make","args":[],"envs":[],"cwd":"docs"}"#,
     );
@@ -395,7 +395,7 @@ fn v172_a_version_is_chosen_by_its_first_number() {
 #[test]
 fn without_ranges_the_part_is_cut_here() {
     let check = |offset, length, expected: &str| {
-        let (mut host, sent) = host(init(), [Ok(Reply::read("0123456789"))], []);
+        let (mut host, sent) = host(init(), [Ok(VfsReply::read("0123456789"))], []);
         let part = host.read_range("a", offset, length).unwrap();
         assert_eq!(part.content.as_text(), Some(expected));
         assert_eq!(part.size, 10);
@@ -420,7 +420,7 @@ fn with_capabilities_requests_use_them() {
         },
         ..init()
     };
-    let (mut host, sent) = host(init, [Ok(Reply::read("a"))], []);
+    let (mut host, sent) = host(init, [Ok(VfsReply::read("a"))], []);
     host.read_range("a", 5, 1).unwrap();
     host.write_with(FsWrite {
         if_match: Some("v1".into()),
@@ -449,8 +449,8 @@ fn without_etag_no_version_is_sent() {
 fn page(
     names: &[&'static str],
     next: Option<&'static str>,
-) -> Result<Reply<'static>, RequestError> {
-    Ok(Reply::List(ListReply {
+) -> Result<VfsReply<'static>, RequestError> {
+    Ok(VfsReply::List(ListReply {
         entries: names
             .iter()
             .map(|&name| Entry {
@@ -482,7 +482,7 @@ fn a_host_that_repeats_a_page_is_not_asked_for_ever() {
 
 #[test]
 fn bytes_are_not_text() {
-    let bytes = Reply::Read(ReadReply {
+    let bytes = VfsReply::Read(ReadReply {
         content: Payload::of_bytes(&b"\xff\xfe"[..]),
         size: 2,
         etag: None,
@@ -494,7 +494,7 @@ fn bytes_are_not_text() {
 
 #[test]
 fn an_answer_of_another_form_is_an_error_and_no_panic() {
-    let (mut host, _) = host(init(), [Ok(Reply::Exists(true)), Ok(Reply::DONE)], []);
+    let (mut host, _) = host(init(), [Ok(VfsReply::Exists(true)), Ok(VfsReply::DONE)], []);
     assert_eq!(host.read("a").unwrap_err().kind, ErrorKind::Internal);
     assert_eq!(host.exists("a").unwrap_err().kind, ErrorKind::Internal);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Applied, Inbox};
+use super::{AppliedInput, Inbox};
 
 /// What happens to an inbox.
 enum Step {
@@ -27,7 +27,7 @@ fn check(marks_answers: bool, steps: &[Step]) {
     for (index, step) in steps.iter().enumerate() {
         let (taken, expected) = match step {
             Comes(input, question) => {
-                inbox.push(Applied {
+                inbox.push(AppliedInput {
                     input: json!(input),
                     question: question.map(str::to_owned),
                 });

@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Read, Write};
 use std::sync::{Arc, Mutex};
 
-use jig_proto::vfs::{Capabilities, ErrorKind, FsRead, FsWrite, Ready, Reply, Request};
+use jig_proto::vfs::{Capabilities, ErrorKind, FsRead, FsWrite, Ready, VfsReply, VfsRequest};
 use serde_json::json;
 
 use super::Pipes;
@@ -70,8 +70,8 @@ fn agree(pipes: &mut Pipes<Pieces, Written>, capabilities: Capabilities) {
     pipes.notify(&Notification::Ready(&ready)).unwrap();
 }
 
-fn read(path: &str) -> Request<'_> {
-    Request::FsRead(FsRead::new(path))
+fn read(path: &str) -> VfsRequest<'_> {
+    VfsRequest::FsRead(FsRead::new(path))
 }
 
 fn reply(id: u64, content: &str) -> String {
@@ -112,8 +112,8 @@ fn a_request_is_one_write_and_its_answer_may_come_in_pieces() {
     for size in [1, 2, 7, 64, usize::MAX] {
         let lines = reply(1, "one") + &reply(2, "two");
         let (mut pipes, written) = pipes_in_pieces(&lines, size);
-        assert_eq!(pipes.request(&read("a")).unwrap(), Reply::read("one"));
-        assert_eq!(pipes.request(&read("b")).unwrap(), Reply::read("two"));
+        assert_eq!(pipes.request(&read("a")).unwrap(), VfsReply::read("one"));
+        assert_eq!(pipes.request(&read("b")).unwrap(), VfsReply::read("two"));
         let line = |id: u32, path: &str| {
             format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"fs.read","params":{{"path":"{path}"}}}}"#
@@ -133,7 +133,7 @@ fn v171_what_is_new_is_passed_over() {
         r#"{"jsonrpc":"2.0","id":1,"result":{"content":"a","size":1,"colour":"red"},"more":1}"#,
     ];
     let (mut pipes, _) = pipes(&lines.join("\n"));
-    assert_eq!(pipes.request(&read("a")).unwrap(), Reply::read("a"));
+    assert_eq!(pipes.request(&read("a")).unwrap(), VfsReply::read("a"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn an_error_is_the_answer_to_its_request() {
             Err(RequestError::Refused(error)) => assert_eq!(error.kind(), expected),
             other => panic!("{other:?}"),
         }
-        assert_eq!(pipes.request(&read("b")).unwrap(), Reply::read("b"));
+        assert_eq!(pipes.request(&read("b")).unwrap(), VfsReply::read("b"));
     };
     check(
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"no"}}"#,
@@ -187,7 +187,7 @@ fn v110_a_cancel_ends_the_wait_and_a_late_answer_is_passed_over() {
     assert!(matches!(cancelled, Err(RequestError::Cancelled)));
     assert!(pipes.is_cancelled());
     // Cleaning up still works.
-    assert_eq!(pipes.request(&read("b")).unwrap(), Reply::read("two"));
+    assert_eq!(pipes.request(&read("b")).unwrap(), VfsReply::read("two"));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn v122_input_that_comes_early_is_kept() {
     };
     let lines = apply("\"y\"") + &reply(1, "a") + &apply("null") + &apply("[1]");
     let (mut pipes, _) = pipes(&lines);
-    assert_eq!(pipes.request(&read("a")).unwrap(), Reply::read("a"));
+    assert_eq!(pipes.request(&read("a")).unwrap(), VfsReply::read("a"));
     assert_eq!(pipes.wait_apply().unwrap(), json!("y"));
     assert_eq!(pipes.wait_apply().unwrap(), json!(null));
     assert_eq!(pipes.wait_apply().unwrap(), json!([1]));
@@ -224,9 +224,9 @@ fn content_may_follow_as_raw_bytes() {
         let lines = blob(1, "a\nb") + &blob(2, "") + &blob(77, "not\nours") + &reply(3, "c");
         let (mut pipes, written) = pipes_in_pieces(&lines, size);
         agree(&mut pipes, BLOBS);
-        assert_eq!(pipes.request(&read("a")).unwrap(), Reply::read("a\nb"));
-        assert_eq!(pipes.request(&read("b")).unwrap(), Reply::read(""));
-        assert_eq!(pipes.request(&read("c")).unwrap(), Reply::read("c"));
+        assert_eq!(pipes.request(&read("a")).unwrap(), VfsReply::read("a\nb"));
+        assert_eq!(pipes.request(&read("b")).unwrap(), VfsReply::read(""));
+        assert_eq!(pipes.request(&read("c")).unwrap(), VfsReply::read("c"));
         written.take();
     }
 }
@@ -239,8 +239,8 @@ fn content_is_sent_as_raw_bytes_where_that_was_agreed_upon() {
         let (mut pipes, written) = pipes(done);
         agree(&mut pipes, BLOBS);
         written.take();
-        let write = Request::FsWrite(FsWrite::new("a", content));
-        assert_eq!(pipes.request(&write).unwrap(), Reply::DONE);
+        let write = VfsRequest::FsWrite(FsWrite::new("a", content));
+        assert_eq!(pipes.request(&write).unwrap(), VfsReply::DONE);
         let length = content.len();
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"fs.write","params":{{"path":"a"}},"blob":{length}}}"#
@@ -277,7 +277,7 @@ fn check_each(count: usize, most: u32) {
     ended.unwrap();
     for (index, reply) in found.iter().enumerate() {
         let content = format!("c{}", index + 1);
-        assert_eq!(reply.as_ref(), Some(&Reply::read(content.as_str())));
+        assert_eq!(reply.as_ref(), Some(&VfsReply::read(content.as_str())));
     }
     let open_at_once = written
         .take()

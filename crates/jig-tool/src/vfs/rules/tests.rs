@@ -1,5 +1,5 @@
 use jig_policy::Capability;
-use jig_proto::vfs::{Init, Reply, Request, ToolInput};
+use jig_proto::vfs::{Init, ToolInput, VfsReply, VfsRequest};
 use jig_proto::{Access, Action, Context};
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::vfs::{Host, Notification, RequestError, Transport};
 struct Silent;
 
 impl Transport for Silent {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
         panic!("{request:?}")
     }
 

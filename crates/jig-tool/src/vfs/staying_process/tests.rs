@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jig_proto::vfs::{
-    ErrorKind, ErrorReply, Id, Init, ProcessOutput, Reply, Request, Started, ToolInput, tool,
+    ErrorKind, ErrorReply, Id, Init, ProcessOutput, StartedProcess, ToolInput, VfsReply,
+    VfsRequest, tool,
 };
 use jig_proto::{Action, Context};
 use serde_json::{Value, json};
 
-use super::{Process, Read};
+use super::{Process, ReadOptions};
 use crate::vfs::{Host, Notification, RequestError, Transport};
 
 /// Starts every program as number 7, and answers what it was told to answer.
@@ -19,7 +20,7 @@ struct Script(Arc<Mutex<Inside>>);
 
 #[derive(Default)]
 struct Inside {
-    reads: VecDeque<Result<Reply<'static>, RequestError>>,
+    reads: VecDeque<Result<VfsReply<'static>, RequestError>>,
     inputs: VecDeque<Value>,
     sent: Vec<String>,
 }
@@ -29,13 +30,13 @@ impl Script {
         std::mem::take(&mut self.0.lock().unwrap().sent)
     }
 
-    fn read(&self, answer: Result<Reply<'static>, RequestError>) {
+    fn read(&self, answer: Result<VfsReply<'static>, RequestError>) {
         self.0.lock().unwrap().reads.push_back(answer);
     }
 }
 
 impl Transport for Script {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
         let mut line = Vec::new();
         tool::write_request(&mut line, &Id::from(1), request);
         let line: Value = serde_json::from_slice(&line).unwrap();
@@ -46,17 +47,17 @@ impl Transport for Script {
             line["params"]
         ));
         match request {
-            Request::ProcessStart(start) if start.program == "rm" => {
+            VfsRequest::ProcessStart(start) if start.program == "rm" => {
                 let error = ErrorReply::denied_by_rule("run `rm`", "commands");
                 Err(RequestError::Refused(error))
             }
-            Request::ProcessStart(_) => Ok(Reply::Started(Started { process: 7 })),
-            Request::ProcessRead(_) => match inside.reads.pop_front() {
+            VfsRequest::ProcessStart(_) => Ok(VfsReply::Started(StartedProcess { process: 7 })),
+            VfsRequest::ProcessRead(_) => match inside.reads.pop_front() {
                 Some(answer) => answer,
                 None => Ok(output(true, "")),
             },
-            Request::ProcessStop(_) => Ok(output(false, "bye")),
-            _ => Ok(Reply::DONE),
+            VfsRequest::ProcessStop(_) => Ok(output(false, "bye")),
+            _ => Ok(VfsReply::DONE),
         }
     }
 
@@ -77,8 +78,8 @@ impl Transport for Script {
     }
 }
 
-fn output(running: bool, content: &str) -> Reply<'static> {
-    Reply::Output(ProcessOutput {
+fn output(running: bool, content: &str) -> VfsReply<'static> {
+    VfsReply::Output(ProcessOutput {
         running,
         content: content.to_owned().into(),
         seq: 1,
@@ -137,25 +138,25 @@ fn every_request_has_its_call() {
         assert_eq!(script.sent(), [expected]);
     };
     check(
-        &|process| drop(process.read(&Read::default()).unwrap()),
+        &|process| drop(process.read(&ReadOptions::default()).unwrap()),
         r#"process.read {"process":7}"#,
     );
     let wait = Duration::from_secs(30);
     check(
-        &|process| drop(process.read(&Read::waiting(wait)).unwrap()),
+        &|process| drop(process.read(&ReadOptions::waiting(wait)).unwrap()),
         r#"process.read {"process":7,"wait_ms":30000}"#,
     );
     check(
-        &|process| drop(process.read(&Read::settled(wait).screen()).unwrap()),
+        &|process| drop(process.read(&ReadOptions::settled(wait).screen()).unwrap()),
         r#"process.read {"process":7,"view":"screen","wait_ms":30000,"settle":true}"#,
     );
     // A wait that is too short for the wire is still a wait.
     check(
         &|process| {
-            let read = Read {
+            let read = ReadOptions {
                 after_seq: Some(3),
                 max_bytes: Some(100),
-                ..Read::waiting(Duration::from_micros(1))
+                ..ReadOptions::waiting(Duration::from_micros(1))
             };
             drop(process.read(&read).unwrap());
         },
@@ -213,7 +214,7 @@ fn a_program_is_stopped_once() {
 fn a_cancelled_tool_does_not_ask_and_leaves_its_programs_to_the_host() {
     let (mut host, mut process, script) = started();
     script.read(Err(RequestError::Cancelled));
-    let read = Read::default();
+    let read = ReadOptions::default();
     assert!(process.read(&read).unwrap_err().is_cancelled());
     assert!(host.is_cancelled());
     script.sent();
@@ -234,7 +235,7 @@ fn output_and_input_at_once() {
     let mut shown = String::new();
     loop {
         let output = process
-            .read(&Read::waiting(Duration::from_secs(30)))
+            .read(&ReadOptions::waiting(Duration::from_secs(30)))
             .unwrap();
         shown += &output.content;
         if !output.running {
@@ -258,19 +259,19 @@ fn a_program_that_is_asked_amid_many_requests_is_an_error_and_no_standstill() {
     let mut asked = 0;
     let read = host.read_each(&["a", "b"], |_, _| {
         asked += 1;
-        let error = process.read(&Read::default()).unwrap_err();
+        let error = process.read(&ReadOptions::default()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Internal);
     });
     read.unwrap();
     assert_eq!(asked, 2);
-    assert!(process.read(&Read::default()).is_ok());
+    assert!(process.read(&ReadOptions::default()).is_ok());
 }
 
 #[test]
 fn an_answer_of_another_form_is_an_error() {
     let (_host, mut process, script) = started();
-    script.read(Ok(Reply::DONE));
-    let error = process.read(&Read::default()).unwrap_err();
+    script.read(Ok(VfsReply::DONE));
+    let error = process.read(&ReadOptions::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the host's answer to `process.read` is of another form"

@@ -7,7 +7,9 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use jig_proto::fsproxy::{Data, LlmCmd, MAX_FRAME, MAX_READ};
-use jig_tool::proxy::{Client, Code, Error, Mode, Op, Open, Pending, Read, Reply};
+use jig_tool::proxy::{
+    Client, Error, Op, OpenMode, OpenParams, PendingRequest, ProxyErrorCode, ProxyReply, ReadParams,
+};
 use serde_json::json;
 
 use crate::proxy::parent::{Memory, Peer, in_time};
@@ -34,7 +36,7 @@ fn requests_are_as_the_protocol_has_them() {
         assert_eq!(peer.next(), None);
     });
     in_time(move || {
-        let mut file = client.open("test.txt", Mode::ReadWrite).unwrap();
+        let mut file = client.open("test.txt", OpenMode::ReadWrite).unwrap();
         assert_eq!(file.handle(), 42);
         assert_eq!(file.write(b"hello").unwrap(), 5);
         let mut buffer = [0; 5000];
@@ -42,7 +44,7 @@ fn requests_are_as_the_protocol_has_them() {
         assert_eq!(&buffer[..5], b"hello");
         file.close().unwrap();
         let error = client.quota().unwrap_err();
-        assert_eq!(error.code(), Some(Code::Unsupported));
+        assert_eq!(error.code(), Some(ProxyErrorCode::Unsupported));
         let command = LlmCmd {
             prompt: Some("hi".to_owned()),
             ..LlmCmd::default()
@@ -71,7 +73,7 @@ fn each_code_is_a_kind_of_io_error() {
             let (id, _) = peer.request();
             peer.refuse(&id, code, "because");
         });
-        let error = client.open("x", Mode::Read).unwrap_err();
+        let error = client.open("x", OpenMode::Read).unwrap_err();
         assert_eq!(error.to_string(), "because", "{code}");
         let error = io::Error::from(error);
         assert_eq!(error.kind(), kind, "{code}");
@@ -92,12 +94,12 @@ fn answers_in_another_order_reach_whoever_asked() {
         }
         peer
     });
-    let pending: Vec<Pending> = [10, 11, 12]
+    let pending: Vec<PendingRequest> = [10, 11, 12]
         .map(|handle| client.begin(&write(handle, b"x")).unwrap())
         .into();
     in_time(move || {
         for (pending, handle) in pending.into_iter().zip([10, 11, 12]) {
-            assert_eq!(pending.wait().unwrap(), Reply::Written(handle));
+            assert_eq!(pending.wait().unwrap(), ProxyReply::Written(handle));
         }
     });
     parent.join().unwrap();
@@ -138,8 +140,8 @@ fn any_number_of_requests_can_be_begun_before_the_first_answer_is_taken() {
     in_time(move || {
         let chunk = vec![7; 32 * 1024];
         client.write("big", vec![1; 4 << 20]).unwrap();
-        let big = client.open("big", Mode::Read).unwrap();
-        let out = client.open("out", Mode::Write).unwrap();
+        let big = client.open("big", OpenMode::Read).unwrap();
+        let out = client.open("out", OpenMode::Write).unwrap();
         let mut pending = Vec::new();
         for _ in 0..700 {
             pending.push(client.begin(&write(out.handle(), &chunk)).unwrap());
@@ -147,8 +149,8 @@ fn any_number_of_requests_can_be_begun_before_the_first_answer_is_taken() {
         }
         for (index, pending) in pending.into_iter().enumerate() {
             match pending.wait().unwrap() {
-                Reply::Written(count) if index % 2 == 0 => assert_eq!(count, 32 * 1024),
-                Reply::Data { bytes, .. } => assert_eq!(bytes, [1; MAX_READ]),
+                ProxyReply::Written(count) if index % 2 == 0 => assert_eq!(count, 32 * 1024),
+                ProxyReply::Data { bytes, .. } => assert_eq!(bytes, [1; MAX_READ]),
                 other => panic!("{other:?}"),
             }
         }
@@ -166,10 +168,10 @@ fn whoever_stops_reading_leaves_nobody_stuck() {
             .map(|_| {
                 let client = client.clone();
                 thread::spawn(move || {
-                    let big = client.open("big", Mode::ReadWrite).unwrap();
+                    let big = client.open("big", OpenMode::ReadWrite).unwrap();
                     let chunk = vec![7; 64 * 1024];
                     for _ in 0..30 {
-                        let mut asked: Vec<Pending> = Vec::new();
+                        let mut asked: Vec<PendingRequest> = Vec::new();
                         for _ in 0..8 {
                             asked.push(client.begin(&read(big.handle())).unwrap());
                             asked.push(client.begin(&write(big.handle(), &chunk)).unwrap());
@@ -225,7 +227,7 @@ fn a_request_that_is_too_large_is_refused_here() {
         ..LlmCmd::default()
     };
     let error = client.llm(&command).unwrap_err();
-    assert_eq!(error.code(), Some(Code::Range));
+    assert_eq!(error.code(), Some(ProxyErrorCode::Range));
     client.write("after", b"it goes on").unwrap();
     drop(client);
     assert_eq!(server.join().unwrap().logged("LLMCMD").len(), 0);
@@ -253,7 +255,7 @@ fn whoever_waits_learns_that_the_connection_ended() {
     let is_lost = |result: &&Result<_, Error>| matches!(result, Err(Error::Connection(_)));
     assert_eq!(results.iter().filter(is_lost).count(), 7);
     // And from then on there is no waiting at all.
-    let error = client.open("x", Mode::Read).unwrap_err();
+    let error = client.open("x", OpenMode::Read).unwrap_err();
     assert!(matches!(error, Error::Connection(_)), "{error:?}");
 }
 
@@ -296,7 +298,7 @@ fn what_is_not_the_protocol_ends_the_connection() {
 #[test]
 fn answers_to_an_earlier_process_are_passed_over() {
     let (mut peer, client) = Peer::with_client();
-    let asker = thread::spawn(move || client.open("x", Mode::Read));
+    let asker = thread::spawn(move || client.open("x", OpenMode::Read));
     let (id, _) = peer.request();
     let (process, number) = id.split_once('.').unwrap();
     let other = u32::from_str_radix(process, 16).unwrap() ^ 1;
@@ -323,19 +325,19 @@ fn a_result_of_another_form_is_an_error() {
         peer
     });
     for _ in 0..3 {
-        let error = client.open("x", Mode::Read).unwrap_err();
+        let error = client.open("x", OpenMode::Read).unwrap_err();
         assert!(matches!(error, Error::Connection(_)), "{error:?}");
     }
-    assert_eq!(client.open("x", Mode::Read).unwrap().handle(), 3);
+    assert_eq!(client.open("x", OpenMode::Read).unwrap().handle(), 3);
     parent.join().unwrap();
 }
 
 /// Nobody else knows of the handle.
 #[test]
 fn an_open_that_is_given_up_is_closed() {
-    let opening = Op::Open(Open {
+    let opening = Op::Open(OpenParams {
         path: "x".into(),
-        mode: Mode::Read,
+        mode: OpenMode::Read,
         is_top_level: None,
     });
     // Before the answer has come.
@@ -435,7 +437,7 @@ fn carry(from: &mut impl io::Read, to: &mut impl Write) {
 }
 
 fn write(handle: u64, bytes: &[u8]) -> Op<'static> {
-    Op::Write(jig_proto::fsproxy::Write {
+    Op::Write(jig_proto::fsproxy::WriteParams {
         handle,
         data: Data::encode(bytes),
         last: false,
@@ -443,7 +445,7 @@ fn write(handle: u64, bytes: &[u8]) -> Op<'static> {
 }
 
 fn read(handle: u64) -> Op<'static> {
-    Op::Read(Read {
+    Op::Read(ReadParams {
         handle,
         max: MAX_READ as u64,
     })
@@ -477,7 +479,7 @@ fn a_listing_is_gathered() {
     );
     assert_eq!(
         client.list("x").unwrap_err().code(),
-        Some(Code::Unsupported)
+        Some(ProxyErrorCode::Unsupported)
     );
     parent.join().unwrap();
 }

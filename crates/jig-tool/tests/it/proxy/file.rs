@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread;
 
-use jig_tool::proxy::{Code, Mode};
+use jig_tool::proxy::{OpenMode, ProxyErrorCode};
 use serde_json::{Value, json};
 
 use crate::proxy::parent::{Memory, Peer, in_time};
@@ -15,11 +15,11 @@ fn what_is_written_is_read_at_every_size_and_depth() {
         for depth in [0, 1, 2, 3, 32, usize::MAX] {
             for size in [0, 1, 4095, 4096, 4097, 32 * 1024, 32 * 1024 + 1, 300_001] {
                 let content: Vec<u8> = (0..size).map(|at| (at * 7 + size) as u8).collect();
-                let mut file = client.open("f", Mode::Write).unwrap().pipelined(depth);
+                let mut file = client.open("f", OpenMode::Write).unwrap().pipelined(depth);
                 file.write_all(&content).unwrap();
                 file.flush().unwrap();
                 file.close().unwrap();
-                let mut file = client.open("f", Mode::Read).unwrap().pipelined(depth);
+                let mut file = client.open("f", OpenMode::Read).unwrap().pipelined(depth);
                 let mut read = Vec::new();
                 file.read_to_end(&mut read).unwrap();
                 assert!(read == content, "{size} bytes at depth {depth}");
@@ -34,23 +34,23 @@ fn what_is_written_is_read_at_every_size_and_depth() {
 #[test]
 fn ordinary_code_reads_and_writes() {
     let (client, server) = Memory::start();
-    let mut file = client.open("notes", Mode::Write).unwrap();
+    let mut file = client.open("notes", OpenMode::Write).unwrap();
     writeln!(file, "first").unwrap();
     writeln!(file, "second: é").unwrap();
     drop(file);
-    let mut file = client.open("notes", Mode::Append).unwrap();
+    let mut file = client.open("notes", OpenMode::Append).unwrap();
     writeln!(file, "third").unwrap();
     drop(file);
-    let file = client.open("notes", Mode::Read).unwrap().pipelined(4);
+    let file = client.open("notes", OpenMode::Read).unwrap().pipelined(4);
     let lines: Vec<_> = BufReader::new(file).lines().map(Result::unwrap).collect();
     assert_eq!(lines, ["first", "second: é", "third"]);
     let mut text = String::new();
-    let mut file = client.open("notes", Mode::Read).unwrap();
+    let mut file = client.open("notes", OpenMode::Read).unwrap();
     file.read_to_string(&mut text).unwrap();
     assert_eq!(text, "first\nsecond: é\nthird\n");
     assert_eq!(
         client.read("missing").unwrap_err().code(),
-        Some(Code::NoEnt)
+        Some(ProxyErrorCode::NoEnt)
     );
     drop((file, client));
     assert_eq!(server.join().unwrap().open(), [""; 0]);
@@ -64,7 +64,7 @@ fn pieces_are_taken_as_the_reader_wants_them() {
         let content: Vec<u8> = (0..20_000_u32).map(|at| at as u8).collect();
         client.write("f", &content).unwrap();
         for depth in [1, 8] {
-            let mut file = client.open("f", Mode::Read).unwrap().pipelined(depth);
+            let mut file = client.open("f", OpenMode::Read).unwrap().pipelined(depth);
             let mut read = Vec::new();
             for size in [1, 0, 3, 4096, 5000, 100, 4096].into_iter().cycle() {
                 let mut buffer = vec![0; size];
@@ -85,7 +85,7 @@ fn pieces_are_taken_as_the_reader_wants_them() {
 fn a_file_for_both_is_not_read_ahead() {
     let (client, server) = Memory::start();
     client.write("f", b"0123456789").unwrap();
-    let mut file = client.open("f", Mode::ReadWrite).unwrap().pipelined(8);
+    let mut file = client.open("f", OpenMode::ReadWrite).unwrap().pipelined(8);
     let mut two = [0; 2];
     file.read_exact(&mut two).unwrap();
     file.write_all(b"AB").unwrap();
@@ -102,14 +102,14 @@ fn a_file_for_both_is_not_read_ahead() {
 fn nothing_is_read_ahead_of_the_end() {
     let (client, server) = Memory::start();
     client.write("f", b"short").unwrap();
-    let mut file = client.open("f", Mode::Read).unwrap().pipelined(8);
+    let mut file = client.open("f", OpenMode::Read).unwrap().pipelined(8);
     let mut all = Vec::new();
     file.read_to_end(&mut all).unwrap();
     for _ in 0..5 {
         assert_eq!(file.read(&mut [0; 10]).unwrap(), 0);
     }
     // What is added later is found.
-    let mut more = client.open("f", Mode::Append).unwrap();
+    let mut more = client.open("f", OpenMode::Append).unwrap();
     more.write_all(b" more").unwrap();
     file.read_to_end(&mut all).unwrap();
     assert_eq!(all, b"short more");
@@ -145,7 +145,7 @@ fn a_failed_write_is_reported_once_and_later() {
                 }
             }
         });
-        let file = client.open("f", Mode::Write).unwrap().pipelined(4);
+        let file = client.open("f", OpenMode::Write).unwrap().pipelined(4);
         (file, parent)
     };
     let is_full = |error: &io::Error| error.to_string().contains("the disk is full");
@@ -169,7 +169,7 @@ fn a_failed_write_is_reported_once_and_later() {
     // At the close.
     let (mut file, parent) = start(1);
     file.write_all(b"x").unwrap();
-    assert_eq!(file.close().unwrap_err().code(), Some(Code::Io));
+    assert_eq!(file.close().unwrap_err().code(), Some(ProxyErrorCode::Io));
     parent.join().unwrap();
 }
 
@@ -177,7 +177,7 @@ fn a_failed_write_is_reported_once_and_later() {
 #[test]
 fn a_dropped_file_is_closed_without_waiting() {
     let (mut peer, client) = Peer::with_client();
-    let opened = thread::spawn(move || client.open("f", Mode::Read).unwrap());
+    let opened = thread::spawn(move || client.open("f", OpenMode::Read).unwrap());
     let (id, _) = peer.request();
     peer.reply(&id, json!({"handle": 12}));
     let file = opened.join().unwrap();
@@ -193,7 +193,7 @@ fn a_dropped_file_is_closed_without_waiting() {
 #[test]
 fn a_dropped_file_leaves_nothing_unwritten() {
     let (client, server) = Memory::start();
-    let mut file = client.open("f", Mode::Write).unwrap().pipelined(64);
+    let mut file = client.open("f", OpenMode::Write).unwrap().pipelined(64);
     for _ in 0..64 {
         file.write_all(&[1; 1000]).unwrap();
     }
@@ -241,7 +241,7 @@ fn answers_that_mislead_a_reader_are_errors() {
             peer.reply(&id, result);
             peer
         });
-        let mut file = client.open("f", Mode::Read).unwrap();
+        let mut file = client.open("f", OpenMode::Read).unwrap();
         let error = file.read(&mut [0; 4]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
         parent.join().unwrap();

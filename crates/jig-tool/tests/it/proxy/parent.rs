@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use jig_proto::fsproxy::{
-    self, FrameBuffer, ListReply, ListedEntry, ListedKind, MAX_FRAME, MAX_READ, Mode, Op,
-    ProxyError, QuotaReport,
+    self, FrameBuffer, ListedEntry, ListedKind, MAX_FRAME, MAX_READ, Op, OpenMode, ProxyError,
+    ProxyListReply, QuotaReport,
 };
 use jig_tool::proxy::Client;
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ pub(crate) fn refused(code: &str, message: &str) -> Value {
 /// a time: the least patient that there is.
 pub(crate) struct Memory {
     files: BTreeMap<String, Vec<u8>>,
-    open: BTreeMap<u64, (String, usize, Mode)>,
+    open: BTreeMap<u64, (String, usize, OpenMode)>,
     last: u64,
     /// Every request, as it came.
     pub(crate) log: Vec<Value>,
@@ -180,14 +180,14 @@ impl Memory {
         match op {
             Op::Open(open) => {
                 let path = open.path.clone().into_owned();
-                if open.mode == Mode::Read && !self.files.contains_key(&path) {
+                if open.mode == OpenMode::Read && !self.files.contains_key(&path) {
                     return Err(ProxyError::no_ent("there is no such file"));
                 }
                 let file = self.files.entry(path.clone()).or_default();
-                if open.mode == Mode::Write {
+                if open.mode == OpenMode::Write {
                     file.clear();
                 }
-                let position = if open.mode == Mode::Append {
+                let position = if open.mode == OpenMode::Append {
                     file.len()
                 } else {
                     0
@@ -206,7 +206,7 @@ impl Memory {
             }
             Op::Write(write) => {
                 let (path, position, mode) = self.find(write.handle)?;
-                if mode == Mode::Read {
+                if mode == OpenMode::Read {
                     return Err(ProxyError::perm("the handle can only be read"));
                 }
                 let mut bytes = Vec::new();
@@ -237,7 +237,7 @@ impl Memory {
                     kind: ListedKind::File,
                 });
                 let entries = entries.collect();
-                fsproxy::write_result(out, id, &ListReply { entries, more });
+                fsproxy::write_result(out, id, &ProxyListReply { entries, more });
             }
             Op::Quota => fsproxy::write_result(out, id, &QuotaReport::default()),
             Op::LlmCmd(_) => return Err(ProxyError::unsupported("LLM not available")),
@@ -245,7 +245,7 @@ impl Memory {
         Ok(())
     }
 
-    fn find(&self, handle: u64) -> Result<(String, usize, Mode), ProxyError> {
+    fn find(&self, handle: u64) -> Result<(String, usize, OpenMode), ProxyError> {
         let file = self.open.get(&handle).cloned();
         file.ok_or_else(|| ProxyError::closed(handle))
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::thread;
 
 use jig_proto::fsproxy::MAX_FRAME;
-use jig_tool::proxy::{ChildOptions, Client, Mode, Relay, Stream};
+use jig_tool::proxy::{ChildOptions, ChildStream, Client, OpenMode, Relay};
 use serde_json::{Value, json};
 
 use crate::proxy::parent::{Memory, Peer, done, in_time, refused};
@@ -192,9 +192,9 @@ fn answers_keep_the_order_of_the_requests() {
 #[test]
 fn streams_are_what_the_options_say() {
     let options = ChildOptions {
-        stdin: Stream::Null,
-        stdout: Stream::Handle(7),
-        stderr: Stream::Null,
+        stdin: ChildStream::Null,
+        stdout: ChildStream::Handle(7),
+        stderr: ChildStream::Null,
         llm: false,
     };
     let mut middle = Middle::new(options);
@@ -335,7 +335,7 @@ fn relays_can_be_chained() {
                 thread::spawn(move || {
                     let path = format!("leaf/{number}");
                     let content = vec![number; 200_000];
-                    let mut file = leaf.open(&path, Mode::Write).unwrap().pipelined(32);
+                    let mut file = leaf.open(&path, OpenMode::Write).unwrap().pipelined(32);
                     file.write_all(&content).unwrap();
                     file.close().unwrap();
                     assert!(leaf.read(&path).unwrap() == content);

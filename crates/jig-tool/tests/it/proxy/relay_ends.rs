@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::net::Shutdown;
 
-use jig_tool::proxy::{Attached, ChildOptions, Client, Mode, Relay};
+use jig_tool::proxy::{AttachedChild, ChildOptions, Client, OpenMode, Relay};
 use serde_json::{Value, json};
 
 use crate::proxy::parent::{Memory, Peer, in_time};
@@ -17,7 +17,7 @@ fn close(handle: u64) -> Value {
 }
 
 /// A relay, its parent, and a child that has opened the handles 3 and 4.
-fn with_open_files() -> (Peer, Relay, Attached, Peer) {
+fn with_open_files() -> (Peer, Relay, AttachedChild, Peer) {
     let (mut parent, client) = Peer::with_client();
     let relay = Relay::new(client).unwrap();
     let (attached, child) = relay.attach(ChildOptions::default()).unwrap();
@@ -196,7 +196,7 @@ fn children_that_die_at_random_leave_nothing_open() {
 }
 
 /// Opens some files and goes, in one of several ways.
-fn die(how: u32, attached: &Attached, socket: std::os::fd::OwnedFd) {
+fn die(how: u32, attached: &AttachedChild, socket: std::os::fd::OwnedFd) {
     let count = how % 5;
     match how / 5 % 4 {
         // Without waiting for anything.
@@ -219,7 +219,7 @@ fn die(how: u32, attached: &Attached, socket: std::os::fd::OwnedFd) {
         2 => {
             let client = Client::from_socket(socket).unwrap();
             let _files: Vec<_> = (0..count)
-                .map(|_| client.open("f", Mode::ReadWrite).unwrap())
+                .map(|_| client.open("f", OpenMode::ReadWrite).unwrap())
                 .collect();
             attached.end();
         }
@@ -227,7 +227,7 @@ fn die(how: u32, attached: &Attached, socket: std::os::fd::OwnedFd) {
         _ => {
             let client = Client::from_socket(socket).unwrap();
             for _ in 0..count {
-                drop(client.open("f", Mode::ReadWrite).unwrap());
+                drop(client.open("f", OpenMode::ReadWrite).unwrap());
             }
         }
     }

@@ -1,14 +1,14 @@
 //! `LLMCMD` and `QUOTA` through a process in the middle.
 
-use jig_tool::proxy::{ChildOptions, Relay, Stream};
+use jig_tool::proxy::{ChildOptions, ChildStream, Relay};
 use serde_json::{Value, json};
 
 use crate::proxy::parent::{Peer, refused};
 
 const OPTIONS: ChildOptions = ChildOptions {
-    stdin: Stream::Null,
-    stdout: Stream::Null,
-    stderr: Stream::Null,
+    stdin: ChildStream::Null,
+    stdout: ChildStream::Null,
+    stderr: ChildStream::Null,
     llm: true,
 };
 
@@ -80,9 +80,9 @@ fn commands_go_up_without_the_streams() {
     }
     // A file of the relay in the place of a stream.
     let handles = ChildOptions {
-        stdin: Stream::Handle(20),
-        stdout: Stream::Handle(21),
-        stderr: Stream::Handle(22),
+        stdin: ChildStream::Handle(20),
+        stdout: ChildStream::Handle(21),
+        stderr: ChildStream::Handle(22),
         llm: true,
     };
     check(

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use jig_proto::fsproxy::{self, Mode, Op, Open};
+use jig_proto::fsproxy::{self, Op, OpenMode, OpenParams};
 use jig_testkit::until;
 use jig_tool::proxy::{ChildOptions, Client, Relay};
 
@@ -27,9 +27,9 @@ fn shell(script: &str) -> Command {
 /// The shell's words for sending an open and for waiting for the answer.
 fn opening() -> String {
     let mut request = Vec::new();
-    let open = Op::Open(Open {
+    let open = Op::Open(OpenParams {
         path: "f".into(),
-        mode: Mode::Write,
+        mode: OpenMode::Write,
         is_top_level: None,
     });
     fsproxy::write_request(&mut request, "1", &open);

@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{
     ErrorKind, FsDelete, FsGrep, FsListDir, FsPath, FsRead, FsRename, FsWrite, HttpGet, ProcessRun,
-    Request,
+    VfsRequest,
 };
 use jig_runtime::Mount;
 
@@ -17,8 +17,8 @@ fn mount(guest: &str, path: &str, writable: bool) -> Mount {
     }
 }
 
-fn run() -> Request<'static> {
-    Request::ProcessRun(ProcessRun {
+fn run() -> VfsRequest<'static> {
+    VfsRequest::ProcessRun(ProcessRun {
         program: Cow::Borrowed("cat"),
         args: vec![Cow::Borrowed("a")],
         envs: Vec::new(),
@@ -26,8 +26,8 @@ fn run() -> Request<'static> {
     })
 }
 
-fn get() -> Request<'static> {
-    Request::HttpGet(HttpGet {
+fn get() -> VfsRequest<'static> {
+    VfsRequest::HttpGet(HttpGet {
         url: Cow::Borrowed("http://127.0.0.1/"),
         headers: Vec::new(),
     })
@@ -35,7 +35,7 @@ fn get() -> Request<'static> {
 
 /// The directory, `-` for none, or the words after the method.
 #[track_caller]
-fn check(mounts: &[Mount], request: Request<'_>, expected: &str) {
+fn check(mounts: &[Mount], request: VfsRequest<'_>, expected: &str) {
     let found = match directory(mounts, &request) {
         Ok(Some(directory)) => directory.to_string(),
         Ok(None) => "-".to_owned(),
@@ -52,10 +52,10 @@ fn check(mounts: &[Mount], request: Request<'_>, expected: &str) {
 fn a_guest_that_sees_all_may_ask_for_all() {
     let whole = [mount("/workspace", ".", true)];
     for path in ["a", "docs/a", "../x", "/etc", "", "a\0"] {
-        check(&whole, Request::FsRead(FsRead::new(path)), ".");
-        check(&whole, Request::FsWrite(FsWrite::new(path, "x")), ".");
+        check(&whole, VfsRequest::FsRead(FsRead::new(path)), ".");
+        check(&whole, VfsRequest::FsWrite(FsWrite::new(path, "x")), ".");
     }
-    check(&whole, Request::FsGrep(FsGrep::new("x")), ".");
+    check(&whole, VfsRequest::FsGrep(FsGrep::new("x")), ".");
     check(&whole, run(), ".");
     check(&whole, get(), "-");
 }
@@ -63,16 +63,16 @@ fn a_guest_that_sees_all_may_ask_for_all() {
 #[test]
 fn what_is_read_only_is_not_changed() {
     let shown = [mount("/workspace", ".", false)];
-    check(&shown, Request::FsRead(FsRead::new("a")), ".");
-    check(&shown, Request::FsListDir(FsListDir::new(".")), ".");
-    check(&shown, Request::FsMetadata(FsPath::new("a")), ".");
+    check(&shown, VfsRequest::FsRead(FsRead::new("a")), ".");
+    check(&shown, VfsRequest::FsListDir(FsListDir::new(".")), ".");
+    check(&shown, VfsRequest::FsMetadata(FsPath::new("a")), ".");
     check(&shown, get(), "-");
     let read_only = "this component sees `/workspace` read-only";
     for change in [
-        Request::FsWrite(FsWrite::new("docs/a", "x")),
-        Request::FsMkdir(FsPath::new("docs/b")),
-        Request::FsDelete(FsDelete::new("docs/a")),
-        Request::FsRename(FsRename::new("docs/a", "docs/b")),
+        VfsRequest::FsWrite(FsWrite::new("docs/a", "x")),
+        VfsRequest::FsMkdir(FsPath::new("docs/b")),
+        VfsRequest::FsDelete(FsDelete::new("docs/a")),
+        VfsRequest::FsRename(FsRename::new("docs/a", "docs/b")),
         run(),
     ] {
         check(&shown, change, read_only);
@@ -87,7 +87,7 @@ fn w025_each_request_is_held_against_one_mount() {
         mount("/drafts", "docs/drafts", true),
         mount("/out", "out", true),
     ];
-    let read = |path: &'static str| Request::FsRead(FsRead::new(path));
+    let read = |path: &'static str| VfsRequest::FsRead(FsRead::new(path));
     check(&parts, read("docs/a"), "docs");
     check(&parts, read("docs/drafts/a"), "docs/drafts");
     check(&parts, read("out"), "out");
@@ -95,15 +95,24 @@ fn w025_each_request_is_held_against_one_mount() {
     for path in ["a", "documents", ".", "..", "docs/../a", "/docs", ""] {
         check(&parts, read(path), "docs");
     }
-    check(&parts, Request::FsWrite(FsWrite::new("out/a", "x")), "out");
+    check(
+        &parts,
+        VfsRequest::FsWrite(FsWrite::new("out/a", "x")),
+        "out",
+    );
     let docs = "this component sees `/docs` read-only";
-    check(&parts, Request::FsWrite(FsWrite::new("docs/a", "x")), docs);
-    check(&parts, Request::FsWrite(FsWrite::new("a", "x")), docs);
+    check(
+        &parts,
+        VfsRequest::FsWrite(FsWrite::new("docs/a", "x")),
+        docs,
+    );
+    check(&parts, VfsRequest::FsWrite(FsWrite::new("a", "x")), docs);
     // Both ends in one mount, or in none.
-    let rename = |from: &'static str, to: &'static str| Request::FsRename(FsRename::new(from, to));
+    let rename =
+        |from: &'static str, to: &'static str| VfsRequest::FsRename(FsRename::new(from, to));
     check(&parts, rename("out/a", "out/b"), "out");
     check(&parts, rename("out/a", "docs/drafts/a"), docs);
-    check(&parts, Request::FsGrep(FsGrep::new("x")), "docs");
+    check(&parts, VfsRequest::FsGrep(FsGrep::new("x")), "docs");
     let seen = "this component sees only `/docs`, `/drafts`, `/out` of the workspace";
     check(&parts, run(), seen);
     check(&parts, get(), "-");

@@ -1,4 +1,4 @@
-//! [`Captured`]: what a guest prints.
+//! [`CapturedGuestOutput`]: what a guest prints.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jig_broker::Secrets;
 use jig_runtime::{Tracer, plain_bytes};
 
-use crate::wasi::io::{IoError, Sink};
+use crate::wasi::io::{GuestSink, IoError};
 
 #[cfg(test)]
 mod tests;
@@ -18,9 +18,9 @@ mod tests;
 /// that keeps all lets a guest fill our memory. Whole lines are shown to whoever traces the call, up to the
 /// limit of output.
 #[derive(Clone)]
-pub(crate) struct Captured(Arc<Mutex<Printed>>);
+pub(crate) struct CapturedGuestOutput(Arc<Mutex<GuestPrintedOutput>>);
 
-impl Captured {
+impl CapturedGuestOutput {
     /// Nothing yet. `limit` is how many bytes on both streams together are taken notice of; `secrets` are not
     /// told of.
     pub(crate) fn new(
@@ -28,7 +28,7 @@ impl Captured {
         tracer: Option<Arc<dyn Tracer>>,
         secrets: Secrets,
     ) -> Self {
-        Self(Arc::new(Mutex::new(Printed {
+        Self(Arc::new(Mutex::new(GuestPrintedOutput {
             output: Vec::new(),
             errors: Vec::new(),
             output_total: 0,
@@ -43,16 +43,16 @@ impl Captured {
     }
 
     /// The stream of output.
-    pub(crate) fn stdout(&self) -> impl Sink + 'static {
-        Stream {
+    pub(crate) fn stdout(&self) -> impl GuestSink + 'static {
+        CapturedStream {
             captured: self.clone(),
             is_errors: false,
         }
     }
 
     /// The stream of errors.
-    pub(crate) fn stderr(&self) -> impl Sink + 'static {
-        Stream {
+    pub(crate) fn stderr(&self) -> impl GuestSink + 'static {
+        CapturedStream {
             captured: self.clone(),
             is_errors: true,
         }
@@ -101,12 +101,12 @@ impl Captured {
         self.lock().finish();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Printed> {
+    fn lock(&self) -> MutexGuard<'_, GuestPrintedOutput> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Captured {
+impl fmt::Debug for CapturedGuestOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let printed = self.lock();
         let (output, errors) = (printed.output_total, printed.errors_total);
@@ -114,7 +114,7 @@ impl fmt::Debug for Captured {
     }
 }
 
-struct Printed {
+struct GuestPrintedOutput {
     output: Vec<u8>,
     errors: Vec<u8>,
     /// How many bytes each stream had, without what was left out.
@@ -130,7 +130,7 @@ struct Printed {
     errors_line: Vec<u8>,
 }
 
-impl Printed {
+impl GuestPrintedOutput {
     /// Some of it as text. A secret is taken out before anything is cut, since half of one is not found.
     fn text(&self, bytes: &[u8]) -> String {
         self.secrets.scrub_text(plain_bytes(bytes))
@@ -222,12 +222,12 @@ impl Printed {
 }
 
 /// One of the two streams.
-struct Stream {
-    captured: Captured,
+struct CapturedStream {
+    captured: CapturedGuestOutput,
     is_errors: bool,
 }
 
-impl Sink for Stream {
+impl GuestSink for CapturedStream {
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
         self.captured.lock().take(self.is_errors, bytes);
         Ok(())

@@ -4,35 +4,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use jig_broker::{Look, OpenFile};
-use jig_files::Kind;
+use jig_broker::{OpenFile, PathStat};
+use jig_files::PlaceKind;
 use jig_proto::ProjectPath;
 use jig_runtime::Mount;
 use rustix::process::{Resource, getrlimit};
 
-use super::error_codes::Failure;
+use super::error_codes::FilesystemFailure;
 use crate::bindings::wasi::filesystem::types::ErrorCode;
 use crate::guest::Guest;
-use crate::limits::Ended;
+use crate::limits::GuestEndReason;
 
 /// An open file or directory of a guest.
 #[derive(Debug)]
 pub enum Descriptor {
     /// A directory.
-    Directory(Directory),
+    Directory(GuestDirectory),
     /// A file.
-    File(File),
+    File(GuestFileHandle),
 }
 
 impl Descriptor {
-    pub(super) fn directory(&self) -> Result<&Directory, ErrorCode> {
+    pub(super) fn directory(&self) -> Result<&GuestDirectory, ErrorCode> {
         match self {
             Self::Directory(directory) => Ok(directory),
             Self::File(_) => Err(ErrorCode::NotDirectory),
         }
     }
 
-    pub(super) fn file(&self) -> Result<&File, ErrorCode> {
+    pub(super) fn file(&self) -> Result<&GuestFileHandle, ErrorCode> {
         match self {
             Self::File(file) => Ok(file),
             Self::Directory(_) => Err(ErrorCode::IsDirectory),
@@ -44,7 +44,7 @@ impl Descriptor {
 ///
 /// It is a name: what another directory that takes its place holds is found by it, and judged as what it is.
 #[derive(Debug, Clone)]
-pub struct Directory {
+pub struct GuestDirectory {
     /// Where it is, without links.
     pub(super) path: ProjectPath,
     /// Which of the guest's mounts it is in.
@@ -53,7 +53,7 @@ pub struct Directory {
     pub(super) mutable: bool,
 }
 
-impl Directory {
+impl GuestDirectory {
     /// The directory that a mount is.
     pub(super) fn of_mount(mounts: &[Mount], mount: usize) -> Self {
         Self {
@@ -74,8 +74,8 @@ impl Directory {
 
 /// A file that a guest holds.
 #[derive(Debug)]
-pub struct File {
-    pub(super) open: Arc<Opened>,
+pub struct GuestFileHandle {
+    pub(super) open: Arc<OpenedGuestFile>,
     /// Whether it was opened for reading.
     pub(super) read: bool,
     /// Whether it was opened for writing.
@@ -84,9 +84,9 @@ pub struct File {
     pub(super) sync: bool,
 }
 
-impl File {
+impl GuestFileHandle {
     /// The file, if it was opened for reading.
-    pub(super) fn readable(&self) -> Result<&Arc<Opened>, ErrorCode> {
+    pub(super) fn readable(&self) -> Result<&Arc<OpenedGuestFile>, ErrorCode> {
         match self.read {
             true => Ok(&self.open),
             false => Err(ErrorCode::BadDescriptor),
@@ -94,7 +94,7 @@ impl File {
     }
 
     /// The file, if it was opened for writing.
-    pub(super) fn writable(&self) -> Result<&Arc<Opened>, ErrorCode> {
+    pub(super) fn writable(&self) -> Result<&Arc<OpenedGuestFile>, ErrorCode> {
         match self.write {
             true => Ok(&self.open),
             false => Err(ErrorCode::BadDescriptor),
@@ -104,12 +104,12 @@ impl File {
 
 /// A file that the broker has opened. Streams share it with the descriptor that they were made of.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenedGuestFile {
     file: OpenFile,
     changes: Arc<AtomicU64>,
 }
 
-impl Opened {
+impl OpenedGuestFile {
     /// The file, to be read.
     pub(super) fn file(&self) -> &OpenFile {
         &self.file
@@ -130,7 +130,7 @@ pub(crate) struct OpenFiles {
     /// Each listing has a copy.
     pub(super) listings: Arc<()>,
     /// What the guest was told last.
-    told: Option<Told>,
+    told: Option<PathAnswer>,
 }
 
 /// What a guest was told about a path.
@@ -139,28 +139,28 @@ pub(crate) struct OpenFiles {
 /// which is that of its canonical path. The answer to the first serves for the second, so that each look is
 /// one look, and one line in the audit log.
 #[derive(Debug)]
-struct Told {
+struct PathAnswer {
     base: ProjectPath,
     text: String,
     follow: bool,
-    what: What,
+    what: PathAnswerKind,
 }
 
 #[derive(Debug)]
-enum What {
+enum PathAnswerKind {
     /// All about it, when it was found out, and after how many changes.
-    Look(Look, Instant, u64),
+    Look(PathStat, Instant, u64),
     /// That it is an entry of a directory, at this path.
     Entry(ProjectPath),
 }
 
-impl Told {
+impl PathAnswer {
     /// Whether it makes no difference that a link at the end of the path was not followed.
     fn is_what_it_leads_to(&self) -> bool {
-        let What::Look(look, ..) = &self.what else {
+        let PathAnswerKind::Look(look, ..) = &self.what else {
             return false;
         };
-        !self.follow && !matches!(look.kind, Kind::Link(_))
+        !self.follow && !matches!(look.kind, PlaceKind::Link(_))
     }
 }
 
@@ -171,13 +171,13 @@ impl OpenFiles {
     }
 
     /// The guest was told about a path.
-    pub(super) fn looked(&mut self, base: ProjectPath, text: String, follow: bool, look: Look) {
+    pub(super) fn looked(&mut self, base: ProjectPath, text: String, follow: bool, look: PathStat) {
         let changes = self.changes.load(Ordering::Relaxed);
-        self.told = Some(Told {
+        self.told = Some(PathAnswer {
             base,
             text,
             follow,
-            what: What::Look(look, Instant::now(), changes),
+            what: PathAnswerKind::Look(look, Instant::now(), changes),
         });
     }
 
@@ -186,11 +186,11 @@ impl OpenFiles {
         let Ok(own) = ProjectPath::normalize(name) else {
             return;
         };
-        self.told = Some(Told {
+        self.told = Some(PathAnswer {
             base: directory.clone(),
             text: name.to_owned(),
             follow: false,
-            what: What::Entry(directory.join(&own)),
+            what: PathAnswerKind::Entry(directory.join(&own)),
         });
     }
 
@@ -202,8 +202,8 @@ impl OpenFiles {
         follow: bool,
     ) -> Option<ProjectPath> {
         match self.told(base, text, follow)? {
-            What::Look(look, ..) => Some(look.path),
-            What::Entry(path) => Some(path),
+            PathAnswerKind::Look(look, ..) => Some(look.path),
+            PathAnswerKind::Entry(path) => Some(path),
         }
     }
 
@@ -213,18 +213,18 @@ impl OpenFiles {
         base: &ProjectPath,
         text: &str,
         follow: bool,
-    ) -> Option<Look> {
+    ) -> Option<PathStat> {
         match self.told(base, text, follow)? {
-            What::Look(look, at, changes) => {
+            PathAnswerKind::Look(look, at, changes) => {
                 let unchanged = changes == self.changes.load(Ordering::Relaxed);
                 (unchanged && at.elapsed() < JUST_NOW).then_some(look)
             }
-            What::Entry(_) => None,
+            PathAnswerKind::Entry(_) => None,
         }
     }
 
     /// What the guest was told last, if that was this. It serves once.
-    fn told(&mut self, base: &ProjectPath, text: &str, follow: bool) -> Option<What> {
+    fn told(&mut self, base: &ProjectPath, text: &str, follow: bool) -> Option<PathAnswerKind> {
         let told = self.told.take()?;
         let same = told.text == text && told.base == *base;
         let same = same && (told.follow == follow || told.is_what_it_leads_to());
@@ -235,18 +235,20 @@ impl OpenFiles {
 impl Guest {
     /// Whether one more file may be opened. A file on disk takes a descriptor of ours, and those that this
     /// process can have are for all calls together.
-    pub(super) fn expect_room(&self) -> Result<(), Failure> {
+    pub(super) fn expect_room(&self) -> Result<(), FilesystemFailure> {
         let most = self.meter.descriptors.min(share_of_descriptors());
         let held = Arc::strong_count(&self.files.changes) as u64 - 1;
         match held < most {
             true => Ok(()),
-            false => Err(Failure::Ended(Ended::Descriptors(most).into())),
+            false => Err(FilesystemFailure::Ended(
+                GuestEndReason::Descriptors(most).into(),
+            )),
         }
     }
 
     /// An open file, counted.
-    pub(super) fn counted(&self, file: OpenFile) -> Arc<Opened> {
-        Arc::new(Opened {
+    pub(super) fn counted(&self, file: OpenFile) -> Arc<OpenedGuestFile> {
+        Arc::new(OpenedGuestFile {
             file,
             changes: Arc::clone(&self.files.changes),
         })

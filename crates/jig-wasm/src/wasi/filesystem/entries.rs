@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::vec;
 
-use jig_broker::Listed;
-use jig_proto::vfs::{EntryKind, FsListDir, Request};
+use jig_broker::ListedName;
+use jig_proto::vfs::{EntryKind, FsListDir, VfsRequest};
 use wasmtime::component::Resource;
 
-use super::Directory;
-use super::error_codes::Failure;
+use super::GuestDirectory;
+use super::error_codes::FilesystemFailure;
 use crate::bindings::wasi::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use crate::guest::Guest;
 
@@ -18,8 +18,8 @@ use crate::guest::Guest;
 /// that have been told: what appears or goes meanwhile is told or not, and nothing is told twice.
 #[derive(Debug)]
 pub struct Entries {
-    directory: Directory,
-    page: vec::IntoIter<Listed>,
+    directory: GuestDirectory,
+    page: vec::IntoIter<ListedName>,
     /// The last name of the page, if there is another page.
     after: Option<String>,
     /// Counts those that are alive.
@@ -28,7 +28,7 @@ pub struct Entries {
 
 impl Guest {
     /// Begins to list a directory.
-    pub(super) fn list(&mut self, directory: Directory) -> Result<Entries, Failure> {
+    pub(super) fn list(&mut self, directory: GuestDirectory) -> Result<Entries, FilesystemFailure> {
         if Arc::strong_count(&self.files.listings) > MAX_LISTINGS {
             return Err(ErrorCode::InsufficientMemory.into());
         }
@@ -45,7 +45,7 @@ impl Guest {
     pub(super) fn next_entry(
         &mut self,
         listing: &Resource<Entries>,
-    ) -> Result<Option<DirectoryEntry>, Failure> {
+    ) -> Result<Option<DirectoryEntry>, FilesystemFailure> {
         loop {
             let entries = self.table.get_mut(listing)?;
             if let Some(entry) = entries.page.next() {
@@ -69,10 +69,10 @@ impl Guest {
     /// The entries that come after a name, as many as we keep; and after which name there are more.
     fn list_page(
         &mut self,
-        directory: &Directory,
+        directory: &GuestDirectory,
         after: Option<&str>,
-    ) -> Result<(vec::IntoIter<Listed>, Option<String>), Failure> {
-        let request = Request::FsListDir(FsListDir {
+    ) -> Result<(vec::IntoIter<ListedName>, Option<String>), FilesystemFailure> {
+        let request = VfsRequest::FsListDir(FsListDir {
             path: directory.wire().into(),
             cursor: None,
             limit: None,
@@ -96,7 +96,7 @@ impl Guest {
     }
 }
 
-fn kind(entry: &Listed) -> DescriptorType {
+fn kind(entry: &ListedName) -> DescriptorType {
     match entry.kind {
         _ if entry.link => DescriptorType::SymbolicLink,
         EntryKind::File => DescriptorType::RegularFile,

@@ -5,11 +5,11 @@ use jig_tool::vfs::RequestError;
 use wasmtime::component::ResourceTableError;
 
 use crate::bindings::wasi::filesystem::types::ErrorCode;
-use crate::limits::Ended;
+use crate::limits::GuestEndReason;
 
 /// Why something was not done.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum FilesystemFailure {
     /// The guest is told, and goes on.
     Code(ErrorCode),
     /// The call is over.
@@ -17,37 +17,37 @@ pub(super) enum Failure {
 }
 
 /// What a host function of `wasi:filesystem` returns.
-pub(super) type Answer<T> = wasmtime::Result<Result<T, ErrorCode>>;
+pub(super) type WasiFilesResult<T> = wasmtime::Result<Result<T, ErrorCode>>;
 
 /// What was done, as a host function returns it.
-pub(super) fn answer<T>(done: Result<T, Failure>) -> Answer<T> {
+pub(super) fn answer<T>(done: Result<T, FilesystemFailure>) -> WasiFilesResult<T> {
     match done {
         Ok(done) => Ok(Ok(done)),
-        Err(Failure::Code(code)) => Ok(Err(code)),
-        Err(Failure::Ended(error)) => Err(error),
+        Err(FilesystemFailure::Code(code)) => Ok(Err(code)),
+        Err(FilesystemFailure::Ended(error)) => Err(error),
     }
 }
 
-impl From<ErrorCode> for Failure {
+impl From<ErrorCode> for FilesystemFailure {
     fn from(code: ErrorCode) -> Self {
         Self::Code(code)
     }
 }
 
-impl From<ErrorReply> for Failure {
+impl From<ErrorReply> for FilesystemFailure {
     fn from(reply: ErrorReply) -> Self {
         match reply.kind() {
-            ErrorKind::Cancelled => Self::Ended(Ended::Cancelled.into()),
+            ErrorKind::Cancelled => Self::Ended(GuestEndReason::Cancelled.into()),
             kind => Self::Code(code_of(kind)),
         }
     }
 }
 
-impl From<RequestError> for Failure {
+impl From<RequestError> for FilesystemFailure {
     fn from(error: RequestError) -> Self {
         match error {
             RequestError::Refused(reply) => reply.into(),
-            RequestError::Cancelled => Self::Ended(Ended::Cancelled.into()),
+            RequestError::Cancelled => Self::Ended(GuestEndReason::Cancelled.into()),
             error => Self::Ended(wasmtime::Error::new(error)),
         }
     }
@@ -55,7 +55,7 @@ impl From<RequestError> for Failure {
 
 /// For a handle that is none of the guest's. It cannot make one up, so that is a fault of the guest's own
 /// binding, and ends it.
-impl From<ResourceTableError> for Failure {
+impl From<ResourceTableError> for FilesystemFailure {
     fn from(error: ResourceTableError) -> Self {
         Self::Ended(error.into())
     }

@@ -3,12 +3,12 @@
 use jig_proto::vfs::Method;
 use wasmtime::component::Resource;
 
-use super::error_codes::{Answer, Failure, answer};
-use super::path::Spot;
-use super::path_operations::Wanted;
+use super::error_codes::{FilesystemFailure, WasiFilesResult, answer};
+use super::path::GuestPath;
+use super::path_operations::OpenAtOptions;
 use super::stat::{hash, stat};
-use super::streams::{At, MAX_READ, Reader, Writer};
-use super::{Descriptor, Directory, Entries, File};
+use super::streams::{GuestFileReader, GuestFileWriter, MAX_READ, StreamPosition};
+use super::{Descriptor, Entries, GuestDirectory, GuestFileHandle};
 use crate::bindings::wasi::filesystem::types::{
     Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize,
     HostDescriptor, HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags,
@@ -18,36 +18,42 @@ use crate::guest::Guest;
 use crate::wasi::io::{InputStream, OutputStream};
 
 impl Guest {
-    fn directory(&self, descriptor: &Resource<Descriptor>) -> Result<Directory, Failure> {
+    fn directory(
+        &self,
+        descriptor: &Resource<Descriptor>,
+    ) -> Result<GuestDirectory, FilesystemFailure> {
         Ok(self.table.get(descriptor)?.directory()?.clone())
     }
 
-    fn file(&self, descriptor: &Resource<Descriptor>) -> Result<&File, Failure> {
+    fn file(
+        &self,
+        descriptor: &Resource<Descriptor>,
+    ) -> Result<&GuestFileHandle, FilesystemFailure> {
         Ok(self.table.get(descriptor)?.file()?)
     }
 
-    fn held<T: Send + 'static>(&mut self, thing: T) -> Result<Resource<T>, Failure> {
-        self.hold(thing).map_err(Failure::Ended)
+    fn held<T: Send + 'static>(&mut self, thing: T) -> Result<Resource<T>, FilesystemFailure> {
+        self.hold(thing).map_err(FilesystemFailure::Ended)
     }
 
     fn reader(
         &mut self,
         descriptor: &Resource<Descriptor>,
         position: u64,
-    ) -> Result<Resource<InputStream>, Failure> {
+    ) -> Result<Resource<InputStream>, FilesystemFailure> {
         let file = self.file(descriptor)?.readable()?.clone();
-        self.held(InputStream::new(Reader { file, position }))
+        self.held(InputStream::new(GuestFileReader { file, position }))
     }
 
     fn writer(
         &mut self,
         descriptor: &Resource<Descriptor>,
-        at: At,
-    ) -> Result<Resource<OutputStream>, Failure> {
+        at: StreamPosition,
+    ) -> Result<Resource<OutputStream>, FilesystemFailure> {
         let file = self.file(descriptor)?;
         let sync = file.sync;
         let file = file.writable()?.clone();
-        self.held(OutputStream::new(Writer { file, at, sync }))
+        self.held(OutputStream::new(GuestFileWriter { file, at, sync }))
     }
 
     fn write_at(
@@ -55,7 +61,7 @@ impl Guest {
         descriptor: &Resource<Descriptor>,
         bytes: &[u8],
         offset: u64,
-    ) -> Result<Filesize, Failure> {
+    ) -> Result<Filesize, FilesystemFailure> {
         let file = self.file(descriptor)?;
         file.writable()?.changing().write_at(offset, bytes)?;
         if file.sync {
@@ -64,12 +70,15 @@ impl Guest {
         Ok(bytes.len() as u64)
     }
 
-    fn stat_of(&mut self, descriptor: &Resource<Descriptor>) -> Result<DescriptorStat, Failure> {
+    fn stat_of(
+        &mut self,
+        descriptor: &Resource<Descriptor>,
+    ) -> Result<DescriptorStat, FilesystemFailure> {
         match self.table.get(descriptor)? {
             Descriptor::File(file) => Ok(stat(&file.open.file().look()?)),
             Descriptor::Directory(directory) => {
                 let directory = directory.clone();
-                let spot = Spot::new(&directory.path, ".")?;
+                let spot = GuestPath::new(&directory.path, ".")?;
                 Ok(stat(&self.look(&directory, &spot, true)?))
             }
         }
@@ -80,7 +89,7 @@ impl Guest {
         base: &Resource<Descriptor>,
         follow: bool,
         path: String,
-    ) -> Result<DescriptorStat, Failure> {
+    ) -> Result<DescriptorStat, FilesystemFailure> {
         let base = self.directory(base)?;
         if let Some(told) = self.files.told_look(&base.path, &path, follow) {
             return Ok(stat(&told));
@@ -97,7 +106,7 @@ impl Guest {
         base: &Resource<Descriptor>,
         follow: bool,
         path: String,
-    ) -> Result<MetadataHashValue, Failure> {
+    ) -> Result<MetadataHashValue, FilesystemFailure> {
         let base = self.directory(base)?;
         if let Some(told) = self.files.told_path(&base.path, &path, follow) {
             return Ok(hash(told.as_str()));
@@ -115,7 +124,7 @@ impl HostDescriptor for Guest {
         &mut self,
         descriptor: Resource<Descriptor>,
         offset: Filesize,
-    ) -> Answer<Resource<InputStream>> {
+    ) -> WasiFilesResult<Resource<InputStream>> {
         answer(self.reader(&descriptor, offset))
     }
 
@@ -123,15 +132,15 @@ impl HostDescriptor for Guest {
         &mut self,
         descriptor: Resource<Descriptor>,
         offset: Filesize,
-    ) -> Answer<Resource<OutputStream>> {
-        answer(self.writer(&descriptor, At::Position(offset)))
+    ) -> WasiFilesResult<Resource<OutputStream>> {
+        answer(self.writer(&descriptor, StreamPosition::Position(offset)))
     }
 
     fn append_via_stream(
         &mut self,
         descriptor: Resource<Descriptor>,
-    ) -> Answer<Resource<OutputStream>> {
-        answer(self.writer(&descriptor, At::End))
+    ) -> WasiFilesResult<Resource<OutputStream>> {
+        answer(self.writer(&descriptor, StreamPosition::End))
     }
 
     /// Advice changes nothing.
@@ -141,15 +150,15 @@ impl HostDescriptor for Guest {
         _offset: Filesize,
         _length: Filesize,
         _advice: Advice,
-    ) -> Answer<()> {
+    ) -> WasiFilesResult<()> {
         answer(self.file(&descriptor).map(|_| ()))
     }
 
-    fn sync_data(&mut self, descriptor: Resource<Descriptor>) -> Answer<()> {
+    fn sync_data(&mut self, descriptor: Resource<Descriptor>) -> WasiFilesResult<()> {
         self.sync(descriptor)
     }
 
-    fn get_flags(&mut self, descriptor: Resource<Descriptor>) -> Answer<DescriptorFlags> {
+    fn get_flags(&mut self, descriptor: Resource<Descriptor>) -> WasiFilesResult<DescriptorFlags> {
         let flag = |flag: DescriptorFlags, set: bool| match set {
             true => flag,
             false => DescriptorFlags::empty(),
@@ -167,14 +176,18 @@ impl HostDescriptor for Guest {
         }))
     }
 
-    fn get_type(&mut self, descriptor: Resource<Descriptor>) -> Answer<DescriptorType> {
+    fn get_type(&mut self, descriptor: Resource<Descriptor>) -> WasiFilesResult<DescriptorType> {
         Ok(Ok(match self.table.get(&descriptor)? {
             Descriptor::File(_) => DescriptorType::RegularFile,
             Descriptor::Directory(_) => DescriptorType::Directory,
         }))
     }
 
-    fn set_size(&mut self, descriptor: Resource<Descriptor>, size: Filesize) -> Answer<()> {
+    fn set_size(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+        size: Filesize,
+    ) -> WasiFilesResult<()> {
         let file = self.file(&descriptor);
         answer(file.and_then(|file| Ok(file.writable()?.changing().set_size(size)?)))
     }
@@ -184,7 +197,7 @@ impl HostDescriptor for Guest {
         descriptor: Resource<Descriptor>,
         accessed: NewTimestamp,
         modified: NewTimestamp,
-    ) -> Answer<()> {
+    ) -> WasiFilesResult<()> {
         self.table.get(&descriptor)?;
         Ok(set_times(accessed, modified))
     }
@@ -194,7 +207,7 @@ impl HostDescriptor for Guest {
         descriptor: Resource<Descriptor>,
         length: Filesize,
         offset: Filesize,
-    ) -> Answer<(Vec<u8>, bool)> {
+    ) -> WasiFilesResult<(Vec<u8>, bool)> {
         let most = usize::try_from(length).map_or(MAX_READ, |length| length.min(MAX_READ));
         let file = self.file(&descriptor);
         answer(file.and_then(|file| {
@@ -209,32 +222,39 @@ impl HostDescriptor for Guest {
         descriptor: Resource<Descriptor>,
         bytes: Vec<u8>,
         offset: Filesize,
-    ) -> Answer<Filesize> {
+    ) -> WasiFilesResult<Filesize> {
         answer(self.write_at(&descriptor, &bytes, offset))
     }
 
-    fn read_directory(&mut self, descriptor: Resource<Descriptor>) -> Answer<Resource<Entries>> {
+    fn read_directory(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+    ) -> WasiFilesResult<Resource<Entries>> {
         let directory = self.directory(&descriptor);
         let entries = directory.and_then(|directory| self.list(directory));
         answer(entries.and_then(|entries| self.held(entries)))
     }
 
-    fn sync(&mut self, descriptor: Resource<Descriptor>) -> Answer<()> {
+    fn sync(&mut self, descriptor: Resource<Descriptor>) -> WasiFilesResult<()> {
         match self.table.get(&descriptor)? {
             Descriptor::File(file) if file.write => {
-                answer(file.open.file().sync().map_err(Failure::from))
+                answer(file.open.file().sync().map_err(FilesystemFailure::from))
             }
             // There is nothing that could be on its way.
             _ => Ok(Ok(())),
         }
     }
 
-    fn create_directory_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<()> {
+    fn create_directory_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        path: String,
+    ) -> WasiFilesResult<()> {
         let base = self.directory(&base);
         answer(base.and_then(|base| self.make_directory(&base, &path)))
     }
 
-    fn stat(&mut self, descriptor: Resource<Descriptor>) -> Answer<DescriptorStat> {
+    fn stat(&mut self, descriptor: Resource<Descriptor>) -> WasiFilesResult<DescriptorStat> {
         answer(self.stat_of(&descriptor))
     }
 
@@ -243,7 +263,7 @@ impl HostDescriptor for Guest {
         base: Resource<Descriptor>,
         flags: PathFlags,
         path: String,
-    ) -> Answer<DescriptorStat> {
+    ) -> WasiFilesResult<DescriptorStat> {
         let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
         answer(self.stat_of_path(&base, follow, path))
     }
@@ -255,7 +275,7 @@ impl HostDescriptor for Guest {
         path: String,
         accessed: NewTimestamp,
         modified: NewTimestamp,
-    ) -> Answer<()> {
+    ) -> WasiFilesResult<()> {
         let base = self.directory(&base);
         let spot =
             base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
@@ -273,7 +293,7 @@ impl HostDescriptor for Guest {
         path: String,
         target: Resource<Descriptor>,
         new_path: String,
-    ) -> Answer<()> {
+    ) -> WasiFilesResult<()> {
         let base = self.directory(&base);
         let spot =
             base.and_then(|base| Ok(self.spot(&base, &path, Method::FsWrite).map(|_| ())?));
@@ -291,8 +311,8 @@ impl HostDescriptor for Guest {
         path: String,
         open: OpenFlags,
         flags: DescriptorFlags,
-    ) -> Answer<Resource<Descriptor>> {
-        let wanted = Wanted {
+    ) -> WasiFilesResult<Resource<Descriptor>> {
+        let wanted = OpenAtOptions {
             follow: path_flags.contains(PathFlags::SYMLINK_FOLLOW),
             open,
             flags,
@@ -302,12 +322,16 @@ impl HostDescriptor for Guest {
         answer(opened.and_then(|opened| self.held(opened)))
     }
 
-    fn readlink_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<String> {
+    fn readlink_at(&mut self, base: Resource<Descriptor>, path: String) -> WasiFilesResult<String> {
         let base = self.directory(&base);
         answer(base.and_then(|base| self.read_link(&base, &path)))
     }
 
-    fn remove_directory_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<()> {
+    fn remove_directory_at(
+        &mut self,
+        base: Resource<Descriptor>,
+        path: String,
+    ) -> WasiFilesResult<()> {
         let base = self.directory(&base);
         answer(base.and_then(|base| self.remove_directory(&base, &path)))
     }
@@ -318,7 +342,7 @@ impl HostDescriptor for Guest {
         path: String,
         target: Resource<Descriptor>,
         new_path: String,
-    ) -> Answer<()> {
+    ) -> WasiFilesResult<()> {
         let bases = self.directory(&base).and_then(|base| {
             let target = self.directory(&target)?;
             Ok((base, target))
@@ -332,7 +356,7 @@ impl HostDescriptor for Guest {
         base: Resource<Descriptor>,
         _target: String,
         path: String,
-    ) -> Answer<()> {
+    ) -> WasiFilesResult<()> {
         let base = self.directory(&base);
         answer(base.and_then(|base| {
             self.to_change(&base, &path, Method::FsWrite)?;
@@ -340,7 +364,7 @@ impl HostDescriptor for Guest {
         }))
     }
 
-    fn unlink_file_at(&mut self, base: Resource<Descriptor>, path: String) -> Answer<()> {
+    fn unlink_file_at(&mut self, base: Resource<Descriptor>, path: String) -> WasiFilesResult<()> {
         let base = self.directory(&base);
         answer(base.and_then(|base| self.unlink(&base, &path)))
     }
@@ -359,7 +383,10 @@ impl HostDescriptor for Guest {
         })
     }
 
-    fn metadata_hash(&mut self, descriptor: Resource<Descriptor>) -> Answer<MetadataHashValue> {
+    fn metadata_hash(
+        &mut self,
+        descriptor: Resource<Descriptor>,
+    ) -> WasiFilesResult<MetadataHashValue> {
         Ok(Ok(match self.table.get(&descriptor)? {
             Descriptor::File(file) => hash(file.open.file().path().as_str()),
             Descriptor::Directory(directory) => hash(directory.path.as_str()),
@@ -371,7 +398,7 @@ impl HostDescriptor for Guest {
         base: Resource<Descriptor>,
         flags: PathFlags,
         path: String,
-    ) -> Answer<MetadataHashValue> {
+    ) -> WasiFilesResult<MetadataHashValue> {
         let follow = flags.contains(PathFlags::SYMLINK_FOLLOW);
         answer(self.hash_at(&base, follow, path))
     }
@@ -386,7 +413,7 @@ impl HostDirectoryEntryStream for Guest {
     fn read_directory_entry(
         &mut self,
         stream: Resource<Entries>,
-    ) -> Answer<Option<DirectoryEntry>> {
+    ) -> WasiFilesResult<Option<DirectoryEntry>> {
         answer(self.next_entry(&stream))
     }
 

@@ -8,14 +8,14 @@ use crate::bindings::wasi::filesystem::types::ErrorCode;
 
 /// Where a path of a guest leads, by its letters: no link has been followed yet.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Spot<'a> {
+pub(super) struct GuestPath<'a> {
     /// The path in the workspace, normal, as requests have it: the workspace itself is `.`.
     pub(super) path: Cow<'a, str>,
     /// Whether it is written as only a directory can be: with a slash or a dot at its end.
     pub(super) directory: bool,
 }
 
-impl<'a> Spot<'a> {
+impl<'a> GuestPath<'a> {
     /// Reads a path that is relative to `base`.
     ///
     /// `..` is folded before any link is looked at, and must not leave `base`: a directory that a guest holds

@@ -2,25 +2,25 @@
 
 use std::borrow::Cow;
 
-use jig_broker::{Broker, Judged, Look, Open, Work};
-use jig_files::Kind;
-use jig_proto::vfs::{ErrorKind, ErrorReply, FsDelete, Method, Reply, Request};
+use jig_broker::{Broker, JudgedRequest, OpenRequest, PathStat, Work};
+use jig_files::PlaceKind;
+use jig_proto::vfs::{ErrorKind, ErrorReply, FsDelete, Method, VfsReply, VfsRequest};
 
-use super::error_codes::Failure;
-use super::path::{Spot, stays_inside};
-use super::{Descriptor, Directory, File};
+use super::error_codes::FilesystemFailure;
+use super::path::{GuestPath, stays_inside};
+use super::{Descriptor, GuestDirectory, GuestFileHandle};
 use crate::bindings::wasi::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags};
 use crate::guest::Guest;
 
 /// What an `open-at` asks for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct OpenAtOptions {
     pub(super) follow: bool,
     pub(super) open: OpenFlags,
     pub(super) flags: DescriptorFlags,
 }
 
-impl Wanted {
+impl OpenAtOptions {
     /// Whether it is to be a directory, by what is asked for.
     fn directory(self) -> bool {
         self.open.contains(OpenFlags::DIRECTORY)
@@ -37,10 +37,10 @@ impl Guest {
     /// Opens a file or a directory.
     pub(super) fn open(
         &mut self,
-        base: &Directory,
+        base: &GuestDirectory,
         path: &str,
-        wanted: Wanted,
-    ) -> Result<Descriptor, Failure> {
+        wanted: OpenAtOptions,
+    ) -> Result<Descriptor, FilesystemFailure> {
         let method = match wanted.changes() {
             true => Method::FsWrite,
             false => Method::FsRead,
@@ -61,7 +61,7 @@ impl Guest {
         }
         match self.open_file(base, &spot, wanted) {
             // A directory can be opened by whoever does not know yet that it is one.
-            Err(Failure::Code(ErrorCode::IsDirectory)) if !wanted.changes() => {
+            Err(FilesystemFailure::Code(ErrorCode::IsDirectory)) if !wanted.changes() => {
                 self.open_directory(base, &spot, wanted)
             }
             opened => opened,
@@ -70,37 +70,37 @@ impl Guest {
 
     fn open_directory(
         &mut self,
-        base: &Directory,
-        spot: &Spot<'_>,
-        wanted: Wanted,
-    ) -> Result<Descriptor, Failure> {
+        base: &GuestDirectory,
+        spot: &GuestPath<'_>,
+        wanted: OpenAtOptions,
+    ) -> Result<Descriptor, FilesystemFailure> {
         let look = self.look(base, spot, wanted.follow)?;
         match look.kind {
-            Kind::Directory => Ok(Descriptor::Directory(Directory {
+            PlaceKind::Directory => Ok(Descriptor::Directory(GuestDirectory {
                 path: look.path,
                 mount: base.mount,
                 // Libraries change directories that they have opened without asking for that, as a
                 // descriptor of POSIX can be used. It is never more than the directory above allows.
                 mutable: base.mutable,
             })),
-            Kind::Link(_) => Err(ErrorCode::Loop.into()),
+            PlaceKind::Link(_) => Err(ErrorCode::Loop.into()),
             _ => Err(ErrorCode::NotDirectory.into()),
         }
     }
 
     fn open_file(
         &mut self,
-        base: &Directory,
-        spot: &Spot<'_>,
-        wanted: Wanted,
-    ) -> Result<Descriptor, Failure> {
+        base: &GuestDirectory,
+        spot: &GuestPath<'_>,
+        wanted: OpenAtOptions,
+    ) -> Result<Descriptor, FilesystemFailure> {
         self.expect_room()?;
         if wanted.changes() {
             self.files.change();
         }
         let write = wanted.flags.contains(DescriptorFlags::WRITE);
         let read = wanted.flags.contains(DescriptorFlags::READ);
-        let open = Open {
+        let open = OpenRequest {
             // What is opened for nothing can still be looked at.
             read: read || !write,
             write,
@@ -111,20 +111,20 @@ impl Guest {
             truncate: wanted.open.contains(OpenFlags::TRUNCATE),
             follow: wanted.follow,
             most: self.door.plan().limits.tree.file_size,
-            ..Open::new(&*spot.path)
+            ..OpenRequest::new(&*spot.path)
         };
         let opened = self
             .permitted(base, |broker| broker.judge_open(&open))
             .and_then(|work| Ok(work.open()?));
         let opened = match opened {
             // A link at the end is the one thing that is wrong only if it is not to be followed.
-            Err(Failure::Code(ErrorCode::Invalid)) if !wanted.follow => {
+            Err(FilesystemFailure::Code(ErrorCode::Invalid)) if !wanted.follow => {
                 return Err(ErrorCode::Loop.into());
             }
             opened => opened?,
         };
         let sync = DescriptorFlags::FILE_INTEGRITY_SYNC | DescriptorFlags::DATA_INTEGRITY_SYNC;
-        Ok(Descriptor::File(File {
+        Ok(Descriptor::File(GuestFileHandle {
             open: self.counted(opened),
             read,
             write,
@@ -135,25 +135,29 @@ impl Guest {
     /// Looks at what stands somewhere.
     pub(super) fn look(
         &mut self,
-        base: &Directory,
-        spot: &Spot<'_>,
+        base: &GuestDirectory,
+        spot: &GuestPath<'_>,
         follow: bool,
-    ) -> Result<Look, Failure> {
+    ) -> Result<PathStat, FilesystemFailure> {
         // With a slash after it, a link is the directory that it leads to.
         let follow = follow || spot.directory;
         let work = self.permitted(base, |broker| broker.judge_look(&spot.path, follow))?;
         let look = work.look()?;
-        match spot.directory && look.kind != Kind::Directory {
+        match spot.directory && look.kind != PlaceKind::Directory {
             true => Err(ErrorCode::NotDirectory.into()),
             false => Ok(look),
         }
     }
 
     /// The target of a link, if it is one that the guest could have any use of.
-    pub(super) fn read_link(&mut self, base: &Directory, path: &str) -> Result<String, Failure> {
+    pub(super) fn read_link(
+        &mut self,
+        base: &GuestDirectory,
+        path: &str,
+    ) -> Result<String, FilesystemFailure> {
         let spot = self.spot(base, path, Method::FsMetadata)?;
         let look = self.look(base, &spot, false)?;
-        let Kind::Link(target) = look.kind else {
+        let PlaceKind::Link(target) = look.kind else {
             return Err(ErrorCode::Invalid.into());
         };
         match stays_inside(&self.mounts[base.mount].path, &look.path, &target) {
@@ -163,31 +167,43 @@ impl Guest {
     }
 
     /// Makes a directory.
-    pub(super) fn make_directory(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
+    pub(super) fn make_directory(
+        &mut self,
+        base: &GuestDirectory,
+        path: &str,
+    ) -> Result<(), FilesystemFailure> {
         let spot = self.to_change(base, path, Method::FsMkdir)?;
         let done = self.perform(base, |broker| broker.judge_make_dir(&spot.path));
         done.map(|_| ())
     }
 
     /// Removes an empty directory.
-    pub(super) fn remove_directory(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
+    pub(super) fn remove_directory(
+        &mut self,
+        base: &GuestDirectory,
+        path: &str,
+    ) -> Result<(), FilesystemFailure> {
         let spot = self.to_change(base, path, Method::FsDelete)?;
         base.refuse_itself(&spot)?;
         match self.perform(base, |broker| broker.judge_remove_dir(&spot.path)) {
-            Err(Failure::Code(ErrorCode::Exist)) => Err(ErrorCode::NotEmpty.into()),
+            Err(FilesystemFailure::Code(ErrorCode::Exist)) => Err(ErrorCode::NotEmpty.into()),
             done => done.map(|_| ()),
         }
     }
 
     /// Removes a file or a link.
-    pub(super) fn unlink(&mut self, base: &Directory, path: &str) -> Result<(), Failure> {
+    pub(super) fn unlink(
+        &mut self,
+        base: &GuestDirectory,
+        path: &str,
+    ) -> Result<(), FilesystemFailure> {
         let spot = self.to_change(base, path, Method::FsDelete)?;
         if spot.directory {
             // Whatever it is, it is no file: which of both is wrong is told by what stands there.
             self.look(base, &spot, true)?;
             return Err(ErrorCode::IsDirectory.into());
         }
-        let request = Request::FsDelete(FsDelete {
+        let request = VfsRequest::FsDelete(FsDelete {
             path: spot.path,
             recursive: false,
             if_match: None,
@@ -199,11 +215,11 @@ impl Guest {
     /// Moves something to another name, in place of what stands there.
     pub(super) fn rename(
         &mut self,
-        base: &Directory,
+        base: &GuestDirectory,
         from: &str,
-        target: &Directory,
+        target: &GuestDirectory,
         to: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), FilesystemFailure> {
         let from = self.to_change(base, from, Method::FsRename)?;
         let to = self.to_change(target, to, Method::FsRename)?;
         base.refuse_itself(&from)?;
@@ -213,7 +229,7 @@ impl Guest {
         }
         if from.directory || to.directory {
             // Only a directory may be written with a slash after it, and it is the source that is one.
-            let source = Spot {
+            let source = GuestPath {
                 directory: true,
                 ..from
             };
@@ -223,10 +239,15 @@ impl Guest {
         self.move_to(base, &from, &to)
     }
 
-    fn move_to(&mut self, base: &Directory, from: &Spot<'_>, to: &Spot<'_>) -> Result<(), Failure> {
+    fn move_to(
+        &mut self,
+        base: &GuestDirectory,
+        from: &GuestPath<'_>,
+        to: &GuestPath<'_>,
+    ) -> Result<(), FilesystemFailure> {
         match self.perform(base, |broker| broker.judge_rename(&from.path, &to.path)) {
             // A file is replaced, so what is in the way is a directory.
-            Err(Failure::Code(ErrorCode::Exist)) => Err(ErrorCode::NotEmpty.into()),
+            Err(FilesystemFailure::Code(ErrorCode::Exist)) => Err(ErrorCode::NotEmpty.into()),
             done => done.map(|_| ()),
         }
     }
@@ -234,9 +255,9 @@ impl Guest {
     /// Has something judged and done.
     pub(super) fn perform(
         &mut self,
-        base: &Directory,
-        judge: impl FnOnce(&Broker) -> Judged,
-    ) -> Result<Reply<'static>, Failure> {
+        base: &GuestDirectory,
+        judge: impl FnOnce(&Broker) -> JudgedRequest,
+    ) -> Result<VfsReply<'static>, FilesystemFailure> {
         let work = self.permitted(base, judge)?;
         self.files.change();
         let done = work.perform();
@@ -248,9 +269,9 @@ impl Guest {
     /// followed, is refused before any rule or anybody is asked.
     pub(super) fn permitted(
         &mut self,
-        base: &Directory,
-        judge: impl FnOnce(&Broker) -> Judged,
-    ) -> Result<Work, Failure> {
+        base: &GuestDirectory,
+        judge: impl FnOnce(&Broker) -> JudgedRequest,
+    ) -> Result<Work, FilesystemFailure> {
         let mount = &self.mounts[base.mount].path;
         if mount.is_root() {
             return Ok(self.door.permitted(judge)?);
@@ -265,11 +286,11 @@ impl Guest {
     /// Where a path of the guest leads, for a request of this kind.
     pub(super) fn spot<'p>(
         &self,
-        base: &Directory,
+        base: &GuestDirectory,
         path: &'p str,
         method: Method,
-    ) -> Result<Spot<'p>, ErrorCode> {
-        Spot::new(&base.path, path).inspect_err(|code| {
+    ) -> Result<GuestPath<'p>, ErrorCode> {
+        GuestPath::new(&base.path, path).inspect_err(|code| {
             if *code == ErrorCode::NotPermitted {
                 self.refuse_path(base, path, method, ErrorReply::escape);
             }
@@ -279,10 +300,10 @@ impl Guest {
     /// The same where something is to be changed.
     pub(super) fn to_change<'p>(
         &self,
-        base: &Directory,
+        base: &GuestDirectory,
         path: &'p str,
         method: Method,
-    ) -> Result<Spot<'p>, ErrorCode> {
+    ) -> Result<GuestPath<'p>, ErrorCode> {
         let spot = self.spot(base, path, method)?;
         self.expect_mutable(base, path, method)?;
         Ok(spot)
@@ -290,7 +311,7 @@ impl Guest {
 
     fn expect_mutable(
         &self,
-        base: &Directory,
+        base: &GuestDirectory,
         path: &str,
         method: Method,
     ) -> Result<(), ErrorCode> {
@@ -306,7 +327,7 @@ impl Guest {
     }
 
     /// One file with two names would have two policies.
-    pub(super) fn refuse_link(&self, base: &Directory, path: &str) -> ErrorCode {
+    pub(super) fn refuse_link(&self, base: &GuestDirectory, path: &str) -> ErrorCode {
         self.refuse_path(base, path, Method::FsWrite, |path| {
             let why = format!("`{path}`: a component makes no links");
             ErrorReply::denied(ErrorKind::Protected, why).with_path(path)
@@ -316,7 +337,7 @@ impl Guest {
 
     fn refuse_path(
         &self,
-        base: &Directory,
+        base: &GuestDirectory,
         path: &str,
         method: Method,
         error: impl FnOnce(&str) -> ErrorReply,
@@ -331,9 +352,9 @@ impl Guest {
     }
 }
 
-impl Directory {
+impl GuestDirectory {
     /// A directory is not moved or removed by way of itself.
-    fn refuse_itself(&self, spot: &Spot<'_>) -> Result<(), ErrorCode> {
+    fn refuse_itself(&self, spot: &GuestPath<'_>) -> Result<(), ErrorCode> {
         match *spot.path == *self.wire() {
             true => Err(ErrorCode::Invalid),
             false => Ok(()),

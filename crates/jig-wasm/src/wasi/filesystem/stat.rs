@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use jig_broker::Look;
-use jig_files::Kind;
+use jig_broker::PathStat;
+use jig_files::PlaceKind;
 
 use crate::bindings::wasi::clocks::wall_clock::Datetime;
 use crate::bindings::wasi::filesystem::types::{DescriptorStat, DescriptorType, MetadataHashValue};
@@ -12,12 +12,12 @@ use crate::bindings::wasi::filesystem::types::{DescriptorStat, DescriptorType, M
 ///
 /// When something was last looked at, or its name last changed, is not told; it has one name, since a file
 /// that has several is several files to the rules.
-pub(super) fn stat(look: &Look) -> DescriptorStat {
+pub(super) fn stat(look: &PathStat) -> DescriptorStat {
     DescriptorStat {
         type_: kind(&look.kind),
         link_count: 1,
         size: match &look.kind {
-            Kind::Link(target) => target.len() as u64,
+            PlaceKind::Link(target) => target.len() as u64,
             _ => look.size,
         },
         data_access_timestamp: None,
@@ -27,12 +27,12 @@ pub(super) fn stat(look: &Look) -> DescriptorStat {
 }
 
 /// What stands at a place.
-pub(super) fn kind(kind: &Kind) -> DescriptorType {
+pub(super) fn kind(kind: &PlaceKind) -> DescriptorType {
     match kind {
-        Kind::File => DescriptorType::RegularFile,
-        Kind::Directory => DescriptorType::Directory,
-        Kind::Link(_) => DescriptorType::SymbolicLink,
-        Kind::Missing | Kind::Other => DescriptorType::Unknown,
+        PlaceKind::File => DescriptorType::RegularFile,
+        PlaceKind::Directory => DescriptorType::Directory,
+        PlaceKind::Link(_) => DescriptorType::SymbolicLink,
+        PlaceKind::Missing | PlaceKind::Other => DescriptorType::Unknown,
     }
 }
 

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use jig_proto::vfs::ErrorReply;
 
-use super::Opened;
+use super::OpenedGuestFile;
 use super::error_codes::code_of;
-use crate::wasi::io::{IoError, Sink, Source};
+use crate::wasi::io::{GuestSink, GuestSource, IoError};
 
 /// Reads a file from a position on.
-pub(super) struct Reader {
-    pub(super) file: Arc<Opened>,
+pub(super) struct GuestFileReader {
+    pub(super) file: Arc<OpenedGuestFile>,
     pub(super) position: u64,
 }
 
-impl Source for Reader {
+impl GuestSource for GuestFileReader {
     fn read(&mut self, most: usize) -> Result<Option<Bytes>, IoError> {
         if most == 0 {
             return Ok(Some(Bytes::new()));
@@ -29,27 +29,27 @@ impl Source for Reader {
 }
 
 /// Writes a file.
-pub(super) struct Writer {
-    pub(super) file: Arc<Opened>,
-    pub(super) at: At,
+pub(super) struct GuestFileWriter {
+    pub(super) file: Arc<OpenedGuestFile>,
+    pub(super) at: StreamPosition,
     /// Whether each write waits for the disk.
     pub(super) sync: bool,
 }
 
 /// Where a stream writes.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum At {
+pub(super) enum StreamPosition {
     /// From here on.
     Position(u64),
     /// Always at the end, wherever that is by then.
     End,
 }
 
-impl Sink for Writer {
+impl GuestSink for GuestFileWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
         let written = match &mut self.at {
-            At::End => self.file.changing().append(bytes),
-            At::Position(position) => {
+            StreamPosition::End => self.file.changing().append(bytes),
+            StreamPosition::Position(position) => {
                 let written = self.file.changing().write_at(*position, bytes);
                 *position = position.saturating_add(bytes.len() as u64);
                 written

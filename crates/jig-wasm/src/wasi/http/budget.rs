@@ -1,4 +1,4 @@
-//! [`Budget`]: what a guest has us keep for its requests.
+//! [`GuestHttpBudget`]: what a guest has us keep for its requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// A guest can make thousands of requests and let go of none; each has headers, and bodies of megabytes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Budget(Arc<AtomicU64>);
+pub(crate) struct GuestHttpBudget(Arc<AtomicU64>);
 
-impl Budget {
+impl GuestHttpBudget {
     /// Room for so many bytes, until it is dropped; `None` if there is not so much left.
-    pub(super) fn take(&self, bytes: usize) -> Option<Held> {
-        let mut held = Held {
+    pub(super) fn take(&self, bytes: usize) -> Option<BudgetShare> {
+        let mut held = BudgetShare {
             bytes: 0,
             budget: self.clone(),
         };
@@ -20,14 +20,14 @@ impl Budget {
     }
 }
 
-/// Some bytes of a [`Budget`].
+/// Some bytes of a [`GuestHttpBudget`].
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct BudgetShare {
     bytes: u64,
-    budget: Budget,
+    budget: GuestHttpBudget,
 }
 
-impl Held {
+impl BudgetShare {
     /// Takes room for more, and says whether there was.
     pub(super) fn grow(&mut self, bytes: usize) -> bool {
         let bytes = bytes as u64;
@@ -43,12 +43,12 @@ impl Held {
     }
 
     /// The budget that it is of.
-    pub(super) fn budget(&self) -> &Budget {
+    pub(super) fn budget(&self) -> &GuestHttpBudget {
         &self.budget
     }
 }
 
-impl Drop for Held {
+impl Drop for BudgetShare {
     fn drop(&mut self) {
         self.budget.0.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -59,11 +59,11 @@ pub(super) const MOST: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, MOST};
+    use super::{GuestHttpBudget, MOST};
 
     #[test]
     fn all_that_is_held_counts_until_it_is_let_go() {
-        let budget = Budget::default();
+        let budget = GuestHttpBudget::default();
         let half = usize::try_from(MOST / 2).unwrap();
         let first = budget.take(half).unwrap();
         let mut second = budget.take(half).unwrap();

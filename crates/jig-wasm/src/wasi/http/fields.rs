@@ -2,7 +2,7 @@
 
 use wasmtime::component::Resource;
 
-use super::budget::{Budget, Held};
+use super::budget::{BudgetShare, GuestHttpBudget};
 use crate::bindings::wasi::http::types::{HeaderError, HostFields};
 use crate::guest::Guest;
 
@@ -13,13 +13,13 @@ mod tests;
 #[derive(Debug)]
 pub struct Fields {
     entries: Vec<(String, Vec<u8>)>,
-    held: Held,
+    held: BudgetShare,
     is_mutable: bool,
 }
 
 impl Fields {
     /// No headers yet.
-    pub(super) fn new(budget: &Budget) -> wasmtime::Result<Self> {
+    pub(super) fn new(budget: &GuestHttpBudget) -> wasmtime::Result<Self> {
         Ok(Self {
             entries: Vec::new(),
             held: budget.take(0).ok_or_else(too_many)?,

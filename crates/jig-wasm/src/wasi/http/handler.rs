@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use jig_proto::vfs::{
-    ErrorKind, ErrorReply, Header, HttpGet, HttpPost, HttpReply, Payload, Reply, Request,
+    ErrorKind, ErrorReply, Header, HttpGet, HttpPost, HttpReply, Payload, VfsReply, VfsRequest,
 };
 use wasmtime::component::Resource;
 
-use super::exchange::{Answer, AnswerBody, Exchange, Prepared};
+use super::exchange::{AnswerBody, GuestRequestHead, WasiHttpAnswer, WasiHttpExchange};
 use super::{FutureResponse, MAX_URL, OutgoingRequest, RequestOptions};
 use crate::bindings::wasi::http::outgoing_handler;
 use crate::bindings::wasi::http::types::{DnsErrorPayload, ErrorCode, Method, Scheme};
@@ -34,7 +34,7 @@ impl outgoing_handler::Host for Guest {
         };
         let exchange = match request.exchange.take() {
             Some(exchange) => exchange,
-            None => Exchange::new(&self.http, false).ok_or_else(super::too_much)?,
+            None => WasiHttpExchange::new(&self.http, false).ok_or_else(super::too_much)?,
         };
         exchange.hand_over(prepared);
         self.send_if_whole(&exchange)?;
@@ -44,7 +44,10 @@ impl outgoing_handler::Host for Guest {
 
 impl Guest {
     /// Sends a request of which everything is there.
-    pub(super) fn send_if_whole(&mut self, exchange: &Arc<Exchange>) -> wasmtime::Result<()> {
+    pub(super) fn send_if_whole(
+        &mut self,
+        exchange: &Arc<WasiHttpExchange>,
+    ) -> wasmtime::Result<()> {
         let Some((request, body)) = exchange.take_whole() else {
             return Ok(());
         };
@@ -55,12 +58,12 @@ impl Guest {
 
     fn send(
         &mut self,
-        request: Prepared,
+        request: GuestRequestHead,
         body: Vec<u8>,
-    ) -> wasmtime::Result<Result<Answer, ErrorCode>> {
+    ) -> wasmtime::Result<Result<WasiHttpAnswer, ErrorCode>> {
         let (url, headers) = (Cow::Owned(request.url), request.headers);
         let request = match request.is_post {
-            true => Request::HttpPost(HttpPost {
+            true => VfsRequest::HttpPost(HttpPost {
                 url,
                 headers,
                 body: Payload::of_bytes(body),
@@ -68,15 +71,15 @@ impl Guest {
             false if !body.is_empty() => {
                 return Ok(Err(internal("a GET is sent without a body")));
             }
-            false => Request::HttpGet(HttpGet { url, headers }),
+            false => VfsRequest::HttpGet(HttpGet { url, headers }),
         };
         Ok(match self.ask(&request)? {
-            Ok(Reply::Http(HttpReply { status, body })) => {
+            Ok(VfsReply::Http(HttpReply { status, body })) => {
                 let body = Bytes::from(body.into_bytes());
                 let size = body.len() as u64;
                 let body = AnswerBody::new(body, &self.http);
                 let body = body.ok_or(ErrorCode::HttpResponseBodySize(Some(size)));
-                body.map(|body| Answer { status, body })
+                body.map(|body| WasiHttpAnswer { status, body })
             }
             Ok(_) => Err(internal("the request was answered by something else")),
             Err(error) => Err(error_code(&error)),
@@ -85,7 +88,7 @@ impl Guest {
 }
 
 /// The request as the broker takes it, or why it does not.
-fn prepare(request: &OutgoingRequest) -> Result<Prepared, ErrorCode> {
+fn prepare(request: &OutgoingRequest) -> Result<GuestRequestHead, ErrorCode> {
     let is_post = match &request.method {
         Method::Get => false,
         Method::Post => true,
@@ -124,7 +127,7 @@ fn prepare(request: &OutgoingRequest) -> Result<Prepared, ErrorCode> {
             value: Cow::Owned(value.to_owned()),
         });
     }
-    Ok(Prepared {
+    Ok(GuestRequestHead {
         is_post,
         url,
         headers,

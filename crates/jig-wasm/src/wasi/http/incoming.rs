@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wasmtime::component::Resource;
 
-use super::exchange::{AnswerBody, Exchange};
+use super::exchange::{AnswerBody, WasiHttpExchange};
 use super::{Fields, OutgoingResponse};
 use crate::bindings::wasi::http::types::{
     ErrorCode, HostFutureIncomingResponse, HostFutureTrailers, HostIncomingBody,
@@ -23,7 +23,7 @@ pub enum ResponseOutparam {}
 
 /// The answer to a request, once it is there.
 #[derive(Debug)]
-pub struct FutureResponse(pub(super) Arc<Exchange>);
+pub struct FutureResponse(pub(super) Arc<WasiHttpExchange>);
 
 /// The answer to a request.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasmtime::component::Resource;
 
 use super::Fields;
-use super::exchange::Exchange;
+use super::exchange::WasiHttpExchange;
 use super::fields::is_token;
 use crate::bindings::wasi::http::types::{
     ErrorCode, HostOutgoingBody, HostOutgoingRequest, HostOutgoingResponse, HostRequestOptions,
@@ -26,7 +26,7 @@ pub struct OutgoingRequest {
     pub(super) path: Option<String>,
     pub(super) headers: Fields,
     /// Where its body goes, if it has one.
-    pub(super) exchange: Option<Arc<Exchange>>,
+    pub(super) exchange: Option<Arc<WasiHttpExchange>>,
 }
 
 /// How long things may take. None of it can be set: the broker has its own limit.
@@ -44,14 +44,14 @@ pub struct OutgoingResponse {
 /// The body of a request.
 #[derive(Debug)]
 pub struct OutgoingBody {
-    exchange: Arc<Exchange>,
+    exchange: Arc<WasiHttpExchange>,
     /// How long the headers say that it is.
     declared: Option<u64>,
     has_stream: bool,
 }
 
 impl OutgoingBody {
-    fn new(exchange: Arc<Exchange>, headers: &Fields) -> Self {
+    fn new(exchange: Arc<WasiHttpExchange>, headers: &Fields) -> Self {
         let declared = headers.values("content-length").next();
         let declared = declared.and_then(|value| str::from_utf8(value).ok());
         Self {
@@ -79,7 +79,7 @@ impl HostOutgoingRequest for Guest {
         &mut self,
         request: Resource<OutgoingRequest>,
     ) -> wasmtime::Result<Result<Resource<OutgoingBody>, ()>> {
-        let exchange = Exchange::new(&self.http, true).ok_or_else(super::too_much)?;
+        let exchange = WasiHttpExchange::new(&self.http, true).ok_or_else(super::too_much)?;
         let request = self.table.get_mut(&request)?;
         if request.exchange.is_some() {
             return Ok(Err(()));
@@ -320,7 +320,7 @@ impl HostOutgoingResponse for Guest {
         &mut self,
         response: Resource<OutgoingResponse>,
     ) -> wasmtime::Result<Result<Resource<OutgoingBody>, ()>> {
-        let exchange = Exchange::new(&self.http, true).ok_or_else(super::too_much)?;
+        let exchange = WasiHttpExchange::new(&self.http, true).ok_or_else(super::too_much)?;
         let response = self.table.get_mut(&response)?;
         if std::mem::replace(&mut response.has_body, true) {
             return Ok(Err(()));

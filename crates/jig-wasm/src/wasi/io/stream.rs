@@ -8,19 +8,19 @@ use crate::wasi::io::{InputStream, IoError, OutputStream, Pollable};
 
 /// Why a stream has nothing to give or takes nothing.
 #[derive(Debug)]
-pub(super) enum Closed {
+pub(super) enum StreamClosed {
     /// It was closed before.
     Before,
     /// It is closed by this.
     By(IoError),
 }
 
-type Streamed<T> = Result<T, Closed>;
+type StreamResult<T> = Result<T, StreamClosed>;
 
 impl InputStream {
     /// Up to `most` bytes, and not more than [`MOST`]; nothing if nothing is asked for.
-    pub(super) fn read(&mut self, most: u64) -> Streamed<bytes::Bytes> {
-        let source = self.0.as_mut().ok_or(Closed::Before)?;
+    pub(super) fn read(&mut self, most: u64) -> StreamResult<bytes::Bytes> {
+        let source = self.0.as_mut().ok_or(StreamClosed::Before)?;
         let most = usize::try_from(most).unwrap_or(MOST).min(MOST);
         if most == 0 {
             return Ok(bytes::Bytes::new());
@@ -29,11 +29,11 @@ impl InputStream {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => {
                 self.0 = None;
-                Err(Closed::Before)
+                Err(StreamClosed::Before)
             }
             Err(error) => {
                 self.0 = None;
-                Err(Closed::By(error))
+                Err(StreamClosed::By(error))
             }
         }
     }
@@ -41,9 +41,9 @@ impl InputStream {
 
 impl OutputStream {
     /// How many bytes may be written next.
-    pub(super) fn permit(&mut self) -> Streamed<u64> {
+    pub(super) fn permit(&mut self) -> StreamResult<u64> {
         if self.sink.is_none() {
-            return Err(Closed::Before);
+            return Err(StreamClosed::Before);
         }
         self.permit = MOST as u64;
         Ok(self.permit)
@@ -63,8 +63,8 @@ impl OutputStream {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Streamed<()> {
-        let sink = self.sink.as_mut().ok_or(Closed::Before)?;
+    pub(super) fn write(&mut self, bytes: &[u8]) -> StreamResult<()> {
+        let sink = self.sink.as_mut().ok_or(StreamClosed::Before)?;
         let written = match bytes {
             [] => Ok(()),
             bytes => sink.write(bytes),
@@ -72,7 +72,7 @@ impl OutputStream {
         self.closed_by(written)
     }
 
-    pub(super) fn write_zeroes(&mut self, count: u64) -> Streamed<()> {
+    pub(super) fn write_zeroes(&mut self, count: u64) -> StreamResult<()> {
         static ZEROES: [u8; BLOCK] = [0; BLOCK];
         let mut left = count;
         while left > 0 {
@@ -83,31 +83,33 @@ impl OutputStream {
         }
         match self.sink {
             Some(_) => Ok(()),
-            None => Err(Closed::Before),
+            None => Err(StreamClosed::Before),
         }
     }
 
-    pub(super) fn flush(&mut self) -> Streamed<()> {
-        let sink = self.sink.as_mut().ok_or(Closed::Before)?;
+    pub(super) fn flush(&mut self) -> StreamResult<()> {
+        let sink = self.sink.as_mut().ok_or(StreamClosed::Before)?;
         let flushed = sink.flush();
         self.closed_by(flushed)
     }
 
-    fn closed_by(&mut self, result: Result<(), IoError>) -> Streamed<()> {
+    fn closed_by(&mut self, result: Result<(), IoError>) -> StreamResult<()> {
         result.map_err(|error| {
             self.sink = None;
-            Closed::By(error)
+            StreamClosed::By(error)
         })
     }
 }
 
 impl Guest {
     /// What became of a stream, as the guest is told.
-    fn streamed<T>(&mut self, result: Streamed<T>) -> wasmtime::Result<Result<T, StreamError>> {
+    fn streamed<T>(&mut self, result: StreamResult<T>) -> wasmtime::Result<Result<T, StreamError>> {
         Ok(match result {
             Ok(value) => Ok(value),
-            Err(Closed::Before) => Err(StreamError::Closed),
-            Err(Closed::By(error)) => Err(StreamError::LastOperationFailed(self.hold(error)?)),
+            Err(StreamClosed::Before) => Err(StreamError::Closed),
+            Err(StreamClosed::By(error)) => {
+                Err(StreamError::LastOperationFailed(self.hold(error)?))
+            }
         })
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::stream::{Closed, MOST};
+use super::stream::{MOST, StreamClosed};
 use super::*;
 
 /// Takes so many bytes, and fails then.
@@ -12,7 +12,7 @@ struct Cup {
     taken: Arc<Mutex<Vec<u8>>>,
 }
 
-impl Sink for Cup {
+impl GuestSink for Cup {
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
         if bytes.len() > self.room {
             return Err(IoError {
@@ -55,8 +55,8 @@ fn a_stream_that_has_ended_is_closed() {
     assert_eq!(stream.read(9).unwrap().as_ref(), b"ab");
     // It is not known to have ended until somebody looks.
     assert!(stream.read(0).unwrap().is_empty());
-    assert!(matches!(stream.read(1), Err(Closed::Before)));
-    assert!(matches!(stream.read(0), Err(Closed::Before)));
+    assert!(matches!(stream.read(1), Err(StreamClosed::Before)));
+    assert!(matches!(stream.read(0), Err(StreamClosed::Before)));
 }
 
 #[test]
@@ -79,13 +79,13 @@ fn a_failed_stream_says_why_once_and_is_closed() {
     assert!(stream.write(b"abc").is_ok());
     assert!(stream.write(b"").is_ok());
     match stream.write(b"d") {
-        Err(Closed::By(error)) => assert_eq!(error.message, "full"),
+        Err(StreamClosed::By(error)) => assert_eq!(error.message, "full"),
         other => panic!("{other:?}"),
     }
-    assert!(matches!(stream.write(b""), Err(Closed::Before)));
-    assert!(matches!(stream.flush(), Err(Closed::Before)));
-    assert!(matches!(stream.permit(), Err(Closed::Before)));
-    assert!(matches!(stream.write_zeroes(0), Err(Closed::Before)));
+    assert!(matches!(stream.write(b""), Err(StreamClosed::Before)));
+    assert!(matches!(stream.flush(), Err(StreamClosed::Before)));
+    assert!(matches!(stream.permit(), Err(StreamClosed::Before)));
+    assert!(matches!(stream.write_zeroes(0), Err(StreamClosed::Before)));
     assert_eq!(*taken.lock().unwrap(), b"abc");
 }
 

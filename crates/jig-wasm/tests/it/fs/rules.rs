@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jig_files::FilesLookup;
-use jig_policy::{Capability, DefaultAccess, Guards, Policy, Resolved, Workspace};
+use jig_policy::{Capability, DefaultAccess, Guards, Policy, ResolvedPath, Workspace};
 use serde_json::{Value, json};
 
 use crate::common::{On, Tried, access, project_path};
@@ -36,12 +36,12 @@ struct Operation {
 }
 
 fn may(policy: &Policy, capability: Capability, path: &str) -> bool {
-    let path = Resolved::from_handle(project_path(path));
+    let path = ResolvedPath::from_handle(project_path(path));
     policy.decide_fs(capability, &path).is_allowed()
 }
 
 fn may_move(policy: &Policy, from: &str, to: &str, directory: bool) -> bool {
-    let resolved = |path: &str| Resolved::from_handle(project_path(path));
+    let resolved = |path: &str| ResolvedPath::from_handle(project_path(path));
     let decision = policy.decide_move(&resolved(from), &resolved(to), directory);
     decision.is_allowed()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jig_broker::Unapproved;
-use jig_proto::{Status, ToolState};
+use jig_proto::{StateName, ToolState};
 use jig_runtime::AskedBy;
 use serde_json::{Value, json};
 
@@ -221,7 +221,7 @@ fn v027_a_question_in_a_result_is_asked() {
         workspace().arguments(json!({ "calls": calls, "answered": answered }))
     };
     let (session, _) = tried().start();
-    let asked = until(&session, Status::Waiting);
+    let asked = until(&session, StateName::Waiting);
     assert_eq!(asked.asker, Some(AskedBy::Tool));
     let ToolState::Waiting { question, .. } = asked.state else {
         panic!("{asked:?}");
@@ -286,7 +286,7 @@ fn states_are_shown_and_input_is_taken() {
         }
     }
     session.apply(seen, json!({"line": "go on"})).unwrap();
-    let update = until(&session, Status::Stopped);
+    let update = until(&session, StateName::Stopped);
     let ToolState::Stopped { result, .. } = update.state else {
         panic!("{update:?}");
     };
@@ -303,7 +303,7 @@ fn a_waiting_guest_can_be_cancelled() {
         let tried = workspace().stateful().arguments(json!({ "calls": [call] }));
         let (session, _) = tried.start();
         session.cancel();
-        let update = until(&session, Status::Stopped);
+        let update = until(&session, StateName::Stopped);
         let ToolState::Stopped { result, .. } = update.state else {
             panic!("{update:?}");
         };
@@ -341,11 +341,11 @@ fn an_uncovered_request_waits_for_its_answer() {
     assert!(line.contains("hello"), "{line}");
     let tried = tried().arguments(json!({ "calls": [call] }));
     let (session, _) = tried.start();
-    let update = until(&session, Status::Waiting);
+    let update = until(&session, StateName::Waiting);
     session
         .decline(update.number, Unapproved::TimedOut)
         .unwrap();
-    let update = until(&session, Status::Stopped);
+    let update = until(&session, StateName::Stopped);
     let ToolState::Stopped { result, .. } = update.state else {
         panic!("{update:?}");
     };

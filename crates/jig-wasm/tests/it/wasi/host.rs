@@ -30,7 +30,7 @@ fn a_sleeping_guest_ends_when_its_call_is_given_up() {
         let (session, _) = hostile(action, arguments).start();
         // It sleeps, or is about to: both must end.
         session.cancel();
-        let stopped = until(&session, jig_proto::Status::Stopped);
+        let stopped = until(&session, jig_proto::StateName::Stopped);
         let said = format!("{:?}", stopped.state);
         assert!(said.contains("cancelled"), "{said}");
     }

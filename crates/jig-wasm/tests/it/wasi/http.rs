@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jig_broker::{HttpSettings, Resolver};
-use jig_proto::Status;
+use jig_proto::StateName;
 use serde_json::{Value, json};
 
 use crate::common::{Tried, until};
@@ -318,7 +318,7 @@ fn a_request_that_hangs_ends_when_the_call_is_given_up() {
     let (_stream, _) = listener.accept().unwrap();
     let began = Instant::now();
     session.cancel();
-    let stopped = until(&session, Status::Stopped);
+    let stopped = until(&session, StateName::Stopped);
     let said = format!("{:?}", stopped.state);
     assert!(said.contains("cancelled"), "{said}");
     assert!(began.elapsed() < HTTP_TIME, "{:?}", began.elapsed());

@@ -4,18 +4,23 @@
 //! files, and the same quota pays for the questions. They start no program, so a session can do no more than
 //! whoever began it.
 
-use jig_tool::proxy::{LlmCmd, Message, Role};
+use jig_tool::proxy::{LlmCmd, LlmMessage, LlmRole};
 use jig_tool::visible_words;
 
 use crate::Shell;
 use crate::builtin::TABLE;
-use crate::stage::Stage;
-use crate::stream::Fail;
+use crate::stage::CommandContext;
+use crate::stream::CommandFailure;
 
 /// Asks, runs what the model wants run, and asks again, until there is an answer without a line in it.
-pub(super) fn run(stage: &mut Stage<'_>, mut command: LlmCmd) -> Result<String, Fail> {
-    let message = |role, content| Message { role, content };
-    command.messages.insert(0, message(Role::System, rules()));
+pub(super) fn run(
+    stage: &mut CommandContext<'_>,
+    mut command: LlmCmd,
+) -> Result<String, CommandFailure> {
+    let message = |role, content| LlmMessage { role, content };
+    command
+        .messages
+        .insert(0, message(LlmRole::System, rules()));
     for _ in 0..ROUNDS {
         let reply = stage.client.llm(&command)?;
         let said = reply.content.unwrap_or_default();
@@ -35,10 +40,10 @@ pub(super) fn run(stage: &mut Stage<'_>, mut command: LlmCmd) -> Result<String, 
             }
         ));
         let asked = asked.unwrap_or_default();
-        command.messages.push(message(Role::User, asked));
-        command.messages.push(message(Role::Assistant, said));
+        command.messages.push(message(LlmRole::User, asked));
+        command.messages.push(message(LlmRole::Assistant, said));
     }
-    Err(Fail::Said(format!(
+    Err(CommandFailure::Said(format!(
         "there is no answer after {ROUNDS} lines"
     )))
 }

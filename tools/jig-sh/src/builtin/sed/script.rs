@@ -6,27 +6,27 @@ use std::str::Chars;
 use regex::bytes::Regex;
 
 use super::groups;
-use crate::pattern::{Kind, compile};
-use crate::stream::Fail;
+use crate::pattern::{PatternSyntax, compile};
+use crate::stream::CommandFailure;
 
 /// One command, and the lines that it is for.
-pub(super) struct Command {
-    pub(super) from: Option<Address>,
-    pub(super) to: Option<Address>,
+pub(super) struct SedCommand {
+    pub(super) from: Option<SedAddress>,
+    pub(super) to: Option<SedAddress>,
     pub(super) negated: bool,
     /// Whether the range has begun and not ended.
     pub(super) active: bool,
-    pub(super) act: Act,
+    pub(super) act: SedAction,
 }
 
-pub(super) enum Address {
+pub(super) enum SedAddress {
     Line(u64),
     Last,
     Match(Regex),
 }
 
-pub(super) enum Act {
-    Substitute(Substitution),
+pub(super) enum SedAction {
+    Substitute(SedSubstitution),
     Transliterate(Vec<(char, char)>),
     Print,
     Delete,
@@ -37,9 +37,9 @@ pub(super) enum Act {
     Change(Vec<u8>),
 }
 
-pub(super) struct Substitution {
+pub(super) struct SedSubstitution {
     pub(super) regex: Regex,
-    pub(super) replacement: Vec<Part>,
+    pub(super) replacement: Vec<ReplacementPart>,
     pub(super) global: bool,
     pub(super) print: bool,
     /// The first match that is replaced, from 1.
@@ -48,13 +48,13 @@ pub(super) struct Substitution {
 
 /// A part of a replacement.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ReplacementPart {
     Text(Vec<u8>),
     Group(usize),
 }
 
-pub(super) fn parse(script: &str, kind: Kind) -> Result<Vec<Command>, Fail> {
-    let mut reader = Reader {
+pub(super) fn parse(script: &str, kind: PatternSyntax) -> Result<Vec<SedCommand>, CommandFailure> {
+    let mut reader = SedReader {
         chars: script.chars().peekable(),
         script,
         kind,
@@ -70,22 +70,22 @@ pub(super) fn parse(script: &str, kind: Kind) -> Result<Vec<Command>, Fail> {
     }
 }
 
-struct Reader<'s> {
+struct SedReader<'s> {
     chars: Peekable<Chars<'s>>,
     script: &'s str,
-    kind: Kind,
+    kind: PatternSyntax,
 }
 
-impl Reader<'_> {
+impl SedReader<'_> {
     fn skip(&mut self, is_skipped: impl Fn(char) -> bool) {
         while self.chars.next_if(|c| is_skipped(*c)).is_some() {}
     }
 
-    fn wrong(&self, why: &str) -> Fail {
-        Fail::Usage(format!("`{}`: {why}", self.script))
+    fn wrong(&self, why: &str) -> CommandFailure {
+        CommandFailure::Usage(format!("`{}`: {why}", self.script))
     }
 
-    fn command(&mut self) -> Result<Command, Fail> {
+    fn command(&mut self) -> Result<SedCommand, CommandFailure> {
         let from = self.address()?;
         let mut to = None;
         if from.is_some() && self.chars.next_if_eq(&',').is_some() {
@@ -101,15 +101,15 @@ impl Reader<'_> {
             return Err(self.wrong("a command is missing"));
         };
         let act = match name {
-            's' => Act::Substitute(self.substitution()?),
-            'y' => Act::Transliterate(self.pairs()?),
-            'p' => Act::Print,
-            'd' => Act::Delete,
-            'q' => Act::Quit,
-            '=' => Act::Number,
-            'a' => Act::Append(self.text()),
-            'i' => Act::Insert(self.text()),
-            'c' => Act::Change(self.text()),
+            's' => SedAction::Substitute(self.substitution()?),
+            'y' => SedAction::Transliterate(self.pairs()?),
+            'p' => SedAction::Print,
+            'd' => SedAction::Delete,
+            'q' => SedAction::Quit,
+            '=' => SedAction::Number,
+            'a' => SedAction::Append(self.text()),
+            'i' => SedAction::Insert(self.text()),
+            'c' => SedAction::Change(self.text()),
             other => {
                 let why =
                     format!("`{other}` is not known here; there are s, y, p, d, q, =, a, i, c");
@@ -125,7 +125,7 @@ impl Reader<'_> {
                 return Err(self.wrong(&why));
             }
         }
-        Ok(Command {
+        Ok(SedCommand {
             from,
             to,
             negated,
@@ -134,12 +134,12 @@ impl Reader<'_> {
         })
     }
 
-    fn address(&mut self) -> Result<Option<Address>, Fail> {
+    fn address(&mut self) -> Result<Option<SedAddress>, CommandFailure> {
         self.skip(|c| c == ' ');
         match self.chars.peek().copied() {
             Some('$') => {
                 self.chars.next();
-                Ok(Some(Address::Last))
+                Ok(Some(SedAddress::Last))
             }
             Some(c) if c.is_ascii_digit() => {
                 let mut digits = String::new();
@@ -148,20 +148,20 @@ impl Reader<'_> {
                 }
                 let line = digits.parse().ok().filter(|line| *line > 0);
                 let line = line.ok_or_else(|| self.wrong("lines count from 1"))?;
-                Ok(Some(Address::Line(line)))
+                Ok(Some(SedAddress::Line(line)))
             }
             Some('/') => {
                 self.chars.next();
                 let pattern = self.until('/')?;
                 let ignore_case = self.chars.next_if_eq(&'I').is_some();
                 self.pattern(&pattern, ignore_case)
-                    .map(|regex| Some(Address::Match(regex)))
+                    .map(|regex| Some(SedAddress::Match(regex)))
             }
             _ => Ok(None),
         }
     }
 
-    fn pattern(&self, pattern: &str, ignore_case: bool) -> Result<Regex, Fail> {
+    fn pattern(&self, pattern: &str, ignore_case: bool) -> Result<Regex, CommandFailure> {
         match pattern.is_empty() {
             true => Err(self.wrong("a pattern is empty")),
             false => compile(pattern, self.kind, ignore_case),
@@ -170,7 +170,7 @@ impl Reader<'_> {
 
     /// The text up to a character that has no backslash before it. A backslash before that character is
     /// left out, every other one stays.
-    fn until(&mut self, end: char) -> Result<String, Fail> {
+    fn until(&mut self, end: char) -> Result<String, CommandFailure> {
         let mut text = String::new();
         while let Some(c) = self.chars.next() {
             match c {
@@ -186,13 +186,13 @@ impl Reader<'_> {
         Err(self.wrong(&format!("`{end}` is missing at the end")))
     }
 
-    fn delimiter(&mut self) -> Result<char, Fail> {
+    fn delimiter(&mut self) -> Result<char, CommandFailure> {
         let delimiter = self.chars.next();
         let delimiter = delimiter.filter(|c| !c.is_alphanumeric() && !matches!(c, '\n' | '\\'));
         delimiter.ok_or_else(|| self.wrong("after `s` and `y` comes a delimiter, such as `/`"))
     }
 
-    fn substitution(&mut self) -> Result<Substitution, Fail> {
+    fn substitution(&mut self) -> Result<SedSubstitution, CommandFailure> {
         let delimiter = self.delimiter()?;
         let pattern = self.until(delimiter)?;
         let replacement = self.until(delimiter)?;
@@ -212,7 +212,7 @@ impl Reader<'_> {
             nth = nth.min(MOST_MATCHES);
         }
         let regex = self.pattern(&pattern, ignore_case)?;
-        Ok(Substitution {
+        Ok(SedSubstitution {
             replacement: self.replacement(&replacement, groups(&regex))?,
             regex,
             global,
@@ -221,7 +221,11 @@ impl Reader<'_> {
         })
     }
 
-    fn replacement(&self, text: &str, groups: usize) -> Result<Vec<Part>, Fail> {
+    fn replacement(
+        &self,
+        text: &str,
+        groups: usize,
+    ) -> Result<Vec<ReplacementPart>, CommandFailure> {
         let mut parts = Vec::new();
         let mut plain = String::new();
         let mut chars = text.chars();
@@ -255,14 +259,16 @@ impl Reader<'_> {
             if group > groups {
                 return Err(self.wrong(&format!("`\\{group}`: the pattern has {groups} groups")));
             }
-            parts.push(Part::Text(std::mem::take(&mut plain).into_bytes()));
-            parts.push(Part::Group(group));
+            parts.push(ReplacementPart::Text(
+                std::mem::take(&mut plain).into_bytes(),
+            ));
+            parts.push(ReplacementPart::Group(group));
         }
-        parts.push(Part::Text(plain.into_bytes()));
+        parts.push(ReplacementPart::Text(plain.into_bytes()));
         Ok(parts)
     }
 
-    fn pairs(&mut self) -> Result<Vec<(char, char)>, Fail> {
+    fn pairs(&mut self) -> Result<Vec<(char, char)>, CommandFailure> {
         let delimiter = self.delimiter()?;
         let [from, to] = [self.until(delimiter)?, self.until(delimiter)?];
         let plain = |text: &str| text.replace("\\n", "\n").replace("\\\\", "\\");

@@ -1,17 +1,23 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use jig_policy::{Access, DefaultAccess, EnvRule, Guards, Origin, Policy, Workspace};
-use jig_sandbox::{Environment, Rights, RuleSource};
+use jig_policy::{
+    DeclaredAccess, DeclaredEnvRule, DefaultAccess, Guards, Policy, RuleOrigin, Workspace,
+};
+use jig_sandbox::{ProgramEnvironment, Rights, RuleSource};
 
 use super::super::host_files;
-use super::super::shown_paths::Shown;
-use super::super::testing::Tree;
-use super::{Sources, environment};
+use super::super::shown_paths::ShownRules;
+use super::super::testing::TestTree;
+use super::{EnvironmentSources, environment};
 use crate::HostEnv;
 
-fn made(variables: &[(&str, &str)], rules: &[(&str, bool)], path: &[&str]) -> (Tree, Environment) {
-    let tree = Tree::new(&[
+fn made(
+    variables: &[(&str, &str)],
+    rules: &[(&str, bool)],
+    path: &[&str],
+) -> (TestTree, ProgramEnvironment) {
+    let tree = TestTree::new(&[
         "sys/bin/",
         "hidden/bin/",
         "ws/bin/",
@@ -21,22 +27,22 @@ fn made(variables: &[(&str, &str)], rules: &[(&str, bool)], path: &[&str]) -> (T
     ]);
     let root = tree.root();
     let workspace = camino::Utf8PathBuf::from_path_buf(root.join("ws")).unwrap();
-    let access = Access {
+    let access = DeclaredAccess {
         env: rules
             .iter()
-            .map(|(name, read)| EnvRule {
+            .map(|(name, read)| DeclaredEnvRule {
                 name: (*name).to_owned(),
                 read: *read,
                 header: true,
-                origin: Origin::named("a test"),
+                origin: RuleOrigin::named("a test"),
             })
             .collect(),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let workspace = Workspace::on_disk(workspace).unwrap();
     let guards = Guards::default();
     let policy = Policy::compile(&access, DefaultAccess::STDIO, &guards, &workspace).unwrap();
-    let mut shown = Shown::default();
+    let mut shown = ShownRules::default();
     let program = Rights::READ.with(Rights::EXECUTE);
     shown.add(root.join("sys"), program, RuleSource::System);
     shown.add(root.join("ws"), Rights::ALL, RuleSource::Declared);
@@ -46,7 +52,7 @@ fn made(variables: &[(&str, &str)], rules: &[(&str, bool)], path: &[&str]) -> (T
     });
     let host_path = std::env::join_paths(entries).unwrap();
     let variables: HostEnv = variables.iter().copied().collect();
-    let sources = Sources {
+    let sources = EnvironmentSources {
         policy: &policy,
         variables: &variables,
         home: Path::new("/home/jig"),
@@ -59,7 +65,7 @@ fn made(variables: &[(&str, &str)], rules: &[(&str, bool)], path: &[&str]) -> (T
     (tree, env)
 }
 
-fn value<'a>(env: &'a Environment, name: &str) -> Option<&'a str> {
+fn value<'a>(env: &'a ProgramEnvironment, name: &str) -> Option<&'a str> {
     env.get(&OsString::from(name))
         .map(|value| value.to_str().unwrap())
 }

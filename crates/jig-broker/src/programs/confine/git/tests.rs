@@ -5,16 +5,17 @@
 
 use jig_sandbox::Rights;
 
-use super::super::shown_paths::Shown;
-use super::super::testing::Tree;
+use super::super::shown_paths::ShownRules;
+use super::super::testing::TestTree;
 use super::{
-    Linked, User, configuration, is_opened_by_preset, linked, show, show_submodule, submodule, user,
+    GitUser, LinkedWorktree, configuration, is_opened_by_preset, linked, show, show_submodule,
+    submodule, user,
 };
 
 #[test]
 fn only_the_name_and_the_address_are_taken() {
     let check = |text: &str, name: Option<&str>, email: Option<&str>| {
-        let expected = User {
+        let expected = GitUser {
             name: name.map(str::to_owned),
             email: email.map(str::to_owned),
         };
@@ -46,7 +47,7 @@ fn the_configuration_can_be_read_back() {
     let text = format!("[user]\nname = {}\n", super::quoted(hostile));
     assert_eq!(user(&text).name.as_deref(), Some(hostile));
     let tree =
-        Tree::new(&[".gitconfig = [user]\nname = A\nemail = a@b\n[core]\nfsmonitor = evil\n"]);
+        TestTree::new(&[".gitconfig = [user]\nname = A\nemail = a@b\n[core]\nfsmonitor = evil\n"]);
     let config = configuration(Some(&tree.root()));
     assert!(
         config.ends_with("[user]\n\tname = \"A\"\n\temail = \"a@b\"\n"),
@@ -56,8 +57,8 @@ fn the_configuration_can_be_read_back() {
     assert!(!configuration(None).contains("[user]"));
 }
 
-fn repository() -> Tree {
-    Tree::new(&[
+fn repository() -> TestTree {
+    TestTree::new(&[
         "main/.git/HEAD",
         "main/.git/config",
         "main/.git/hooks/pre-commit",
@@ -69,7 +70,7 @@ fn repository() -> Tree {
     ])
 }
 
-fn link(tree: &Tree) {
+fn link(tree: &TestTree) {
     let root = tree.root();
     let own = root.join("main/.git/worktrees/ws");
     std::fs::write(root.join("ws/.git"), format!("gitdir: {}\n", own.display())).unwrap();
@@ -84,7 +85,7 @@ fn a_repository_counts_only_if_it_knows_the_worktree() {
     let ws = root.join("ws");
     assert_eq!(linked(&ws), None);
     link(&tree);
-    let expected = Linked {
+    let expected = LinkedWorktree {
         common: root.join("main/.git"),
         own: root.join("main/.git/worktrees/ws"),
     };
@@ -112,8 +113,8 @@ fn a_linked_repository_can_be_used_but_not_configured() {
     let ws = root.join("ws");
     let linked = linked(&ws).unwrap();
     let check = |rules: &[&str], path: &str, expected: Rights| {
-        let tree = Tree::new(&[".git = gitdir: x"]);
-        let mut shown = Shown::default();
+        let tree = TestTree::new(&[".git = gitdir: x"]);
+        let mut shown = ShownRules::default();
         show(&linked, &tree.policy(rules), false, &mut shown);
         let rights = shown.rights(&root.join("main/.git").join(path));
         assert_eq!(rights, expected, "{rules:?} {path}");
@@ -143,8 +144,13 @@ fn a_linked_repository_can_be_used_but_not_configured() {
     check(&["src rw"], "HEAD", Rights::NONE);
     // What is missing has to be looked for afterwards.
     let names = |rules: &[&str], lifted: bool| -> Vec<String> {
-        let tree = Tree::new(&[".git = gitdir: x"]);
-        let forbidden = show(&linked, &tree.policy(rules), lifted, &mut Shown::default());
+        let tree = TestTree::new(&[".git = gitdir: x"]);
+        let forbidden = show(
+            &linked,
+            &tree.policy(rules),
+            lifted,
+            &mut ShownRules::default(),
+        );
         forbidden.iter().map(|name| name.path.to_string()).collect()
     };
     assert_eq!(
@@ -158,7 +164,7 @@ fn a_linked_repository_can_be_used_but_not_configured() {
 
 #[test]
 fn a_submodule_has_to_be_known_to_the_project_around_it() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "super/.git/modules/sub/config = [core]\n\tworktree = ../../../sub\n",
         "super/.git/modules/sub/HEAD",
         "super/.git/modules/sub/worktrees/other/commondir = ../..\n",
@@ -174,10 +180,10 @@ fn a_submodule_has_to_be_known_to_the_project_around_it() {
     assert_eq!(submodule(&root.join("super/forged")), None);
     // Whoever can write the file could also make a directory that fits it.
     assert_eq!(submodule(&root.join("ws")), None);
-    let policy = Tree::new(&[".git = gitdir: x"]).policy(&[]);
+    let policy = TestTree::new(&[".git = gitdir: x"]).policy(&[]);
     let write = Rights::READ.with(Rights::WRITE);
     for (lifted, config) in [(false, Rights::READ), (true, write)] {
-        let mut shown = Shown::default();
+        let mut shown = ShownRules::default();
         let forbidden = show_submodule(&own, &policy, lifted, &mut shown);
         assert_eq!(shown.rights(&own.join("index.lock")), write);
         for kept in ["config", "worktrees/other/commondir"] {
@@ -196,7 +202,7 @@ fn the_preset_opens_the_repository_that_a_file_names() {
     let root = tree.root();
     let (ws, main) = (root.join("ws"), root.join("main/.git"));
     let check = |rules: &[&str], path: &str, expected: bool| {
-        let policy = Tree::new(&[".git = gitdir: x"]).policy(rules);
+        let policy = TestTree::new(&[".git = gitdir: x"]).policy(rules);
         let opened = is_opened_by_preset(&ws, &policy, &main.join(path), Rights::WRITE);
         assert_eq!(opened, expected, "{rules:?} {path}");
     };

@@ -3,12 +3,12 @@ use std::path::{Path, PathBuf};
 use jig_sandbox::{PrivateContent, PrivateFile};
 
 use super::links;
-use crate::programs::confine::testing::Tree;
+use crate::programs::confine::testing::TestTree;
 use crate::programs::confine::{ConfineSettings, SystemAccess};
 
 #[test]
 fn what_is_declared_in_the_home_is_found_in_the_private_one() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "home/.npmrc",
         "home/.cache/pip/",
         "home/dots/vimrc",

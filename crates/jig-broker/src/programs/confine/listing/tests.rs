@@ -2,8 +2,8 @@ use std::path::Path;
 
 use rustix::fs::{Mode, OFlags, Timespec, Timestamps};
 
-use super::super::testing::Tree;
-use super::{Identity, Kind, read};
+use super::super::testing::TestTree;
+use super::{DirectoryIdentity, SensitiveKind, read};
 
 fn directory(path: &Path) -> std::os::fd::OwnedFd {
     rustix::fs::open(path, OFlags::RDONLY, Mode::empty()).unwrap()
@@ -11,7 +11,7 @@ fn directory(path: &Path) -> std::os::fd::OwnedFd {
 
 #[test]
 fn directories_and_wanted_names_are_listed() {
-    let tree = Tree::new(&["d/", "e/x", ".env", ".link -> d", "plain"]);
+    let tree = TestTree::new(&["d/", "e/x", ".env", ".link -> d", "plain"]);
     let mut buffer = Vec::with_capacity(4096);
     let listing = read(&directory(&tree.root()), &mut buffer, |name| {
         name[0] == b'.'
@@ -24,19 +24,22 @@ fn directories_and_wanted_names_are_listed() {
     sensitive.sort_by(|one, other| one.0.cmp(&other.0));
     assert_eq!(
         sensitive,
-        [(".env".into(), Kind::Other), (".link".into(), Kind::Link)]
+        [
+            (".env".into(), SensitiveKind::Other),
+            (".link".into(), SensitiveKind::Link)
+        ]
     );
 }
 
 #[test]
 fn a_listing_holds_until_a_name_comes_or_goes() {
-    let tree = Tree::new(&["a"]);
+    let tree = TestTree::new(&["a"]);
     let root = tree.root();
     let mut buffer = Vec::with_capacity(4096);
     // Just made: a change within the same tick would not show.
     let listing = read(&directory(&root), &mut buffer, |_| true).unwrap();
     assert_eq!(listing.identity, None);
-    let identity = || Identity::of(&rustix::fs::stat(&root).unwrap());
+    let identity = || DirectoryIdentity::of(&rustix::fs::stat(&root).unwrap());
     let before = identity();
     assert_eq!(identity(), before);
     // Setting the time of the last modification back does not hide a change.

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::super::testing::Tree;
+use super::super::testing::TestTree;
 use rustix::fs::{Mode, OFlags};
 
 use super::{across, move_away, parent};
@@ -9,7 +9,7 @@ use std::os::fd::AsFd as _;
 
 #[test]
 fn something_is_moved_with_all_that_is_in_it() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "ws/a/.ssh/id = key",
         "ws/a/.ssh/link -> /etc/passwd",
         "ws/keep",
@@ -34,7 +34,7 @@ fn something_is_moved_with_all_that_is_in_it() {
 
 #[test]
 fn links_on_the_way_are_not_followed() {
-    let tree = Tree::new(&["outside/.env = mine", "ws/link -> ../outside", "state/"]);
+    let tree = TestTree::new(&["outside/.env = mine", "ws/link -> ../outside", "state/"]);
     let root = tree.root();
     assert!(
         move_away(
@@ -57,8 +57,8 @@ fn links_on_the_way_are_not_followed() {
 }
 
 /// Moves `d` of the tree as if to another file system.
-fn moved_across(entries: &[&str], prepare: impl Fn(&Path)) -> (Tree, Vec<String>) {
-    let tree = Tree::new(&["from/", "to/"]);
+fn moved_across(entries: &[&str], prepare: impl Fn(&Path)) -> (TestTree, Vec<String>) {
+    let tree = TestTree::new(&["from/", "to/"]);
     entries.iter().for_each(|entry| tree.put(entry));
     let root = tree.root();
     prepare(&root);

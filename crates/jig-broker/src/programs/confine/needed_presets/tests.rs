@@ -4,8 +4,8 @@ use std::path::Path;
 
 use jig_policy::Sensitive;
 
-use super::super::program::Surroundings;
-use super::super::testing::Tree;
+use super::super::program::ProgramSurroundings;
+use super::super::testing::TestTree;
 use super::super::{Discover, host_files};
 use super::{presets, virtual_environment};
 
@@ -17,7 +17,7 @@ fn found(
     variables: &[(&'static str, &str)],
     program: &str,
 ) -> Vec<&'static str> {
-    let tree = Tree::new(&["home/", "ws/"]);
+    let tree = TestTree::new(&["home/", "ws/"]);
     entries.iter().for_each(|entry| tree.put(entry));
     let root = tree.root();
     let variables: HashMap<&str, String> = variables
@@ -28,7 +28,7 @@ fn found(
     let host_path = std::env::join_paths(host_path).unwrap();
     let sensitive = Sensitive::default();
     let (home, workspace) = (root.join("home"), root.join("ws"));
-    let mut around = Surroundings {
+    let mut around = ProgramSurroundings {
         root: &workspace,
         given_root: &workspace,
         home: Some(&home),

@@ -7,20 +7,20 @@ use jig_sandbox::{PrivateContent, Rights, RuleSource};
 
 use super::super::ConfineError;
 use super::super::host_files;
-use super::super::shown_paths::Shown;
-use super::super::testing::Tree;
-use super::{Own, Surroundings, show};
+use super::super::shown_paths::ShownRules;
+use super::super::testing::TestTree;
+use super::{OwnProgram, ProgramSurroundings, show};
 
 /// A machine: `sys` is shown to everybody, `home` is hidden, `ws` is the workspace.
 struct Machine {
-    tree: Tree,
+    tree: TestTree,
     variables: HashMap<&'static str, &'static str>,
     workspace: Rights,
 }
 
 impl Machine {
     fn new(entries: &[&str]) -> Self {
-        let tree = Tree::new(&["sys/bin/sh! = ELF", "sys/bin/env! = ELF", "home/", "ws/"]);
+        let tree = TestTree::new(&["sys/bin/sh! = ELF", "sys/bin/env! = ELF", "home/", "ws/"]);
         entries.iter().for_each(|entry| tree.put(entry));
         Self {
             tree,
@@ -29,7 +29,7 @@ impl Machine {
         }
     }
 
-    fn show(&self, path: &str, command: &str) -> Result<(Own, Vec<String>), ConfineError> {
+    fn show(&self, path: &str, command: &str) -> Result<(OwnProgram, Vec<String>), ConfineError> {
         let root = self.tree.root();
         let home = root.join("home");
         let workspace = root.join("ws");
@@ -37,7 +37,7 @@ impl Machine {
         let host_path = std::env::join_paths(entries).unwrap();
         let sensitive = Sensitive::default();
         let variable = |name: &str| self.variables.get(name).map(|value| (*value).to_owned());
-        let around = Surroundings {
+        let around = ProgramSurroundings {
             root: &workspace,
             given_root: &root.join("alias"),
             home: Some(&home),
@@ -51,7 +51,7 @@ impl Machine {
             online: false,
             virtual_environment: None,
         };
-        let mut shown = Shown::default();
+        let mut shown = ShownRules::default();
         let program = Rights::READ.with(Rights::EXECUTE);
         shown.add(root.join("sys"), program, RuleSource::System);
         shown.add("/usr", program, RuleSource::System);

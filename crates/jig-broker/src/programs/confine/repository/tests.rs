@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{super::testing::Tree, MOST_EXAMPLES, has_only_examples};
+use super::{super::testing::TestTree, MOST_EXAMPLES, has_only_examples};
 use super::{is_bare, is_plain, is_plain_configuration};
 
 #[test]
@@ -50,7 +50,7 @@ fn what_git_writes_by_itself_is_plain() {
 #[test]
 fn all_of_a_new_repository_is_looked_at() {
     let check = |entries: &[&str], expected: bool| {
-        let tree = Tree::new(entries);
+        let tree = TestTree::new(entries);
         let found = is_plain(&tree.root(), Path::new("new/.git"));
         assert_eq!(found, expected, "{entries:?}");
     };
@@ -68,7 +68,7 @@ fn all_of_a_new_repository_is_looked_at() {
     // What it says could be changed by another name.
     check(&["evil", "new/.git/config -> ../../evil"], false);
     check(&["evil/HEAD", "new/.git -> ../evil"], false);
-    let tree = Tree::new(&[plain]);
+    let tree = TestTree::new(&[plain]);
     let config = tree.root().join("new/.git/config");
     rustix::fs::link(&config, tree.root().join("alias")).unwrap();
     assert!(!is_plain(&tree.root(), Path::new("new/.git")));
@@ -77,7 +77,7 @@ fn all_of_a_new_repository_is_looked_at() {
 #[test]
 fn a_file_may_lead_to_a_linked_worktree_and_to_nothing_else() {
     let check = |leads_to: &str, entries: &[&str], expected: bool| {
-        let tree = Tree::new(entries);
+        let tree = TestTree::new(entries);
         let leads_to = leads_to.replace("ROOT", tree.root().to_str().unwrap());
         tree.put(&format!("new/.git = gitdir: {leads_to}\n"));
         let found = is_plain(&tree.root(), Path::new("new/.git"));
@@ -110,7 +110,7 @@ fn a_file_may_lead_to_a_linked_worktree_and_to_nothing_else() {
 #[test]
 fn a_directory_can_be_a_repository_by_what_is_in_it() {
     let check = |entries: &[&str], expected: bool| {
-        let tree = Tree::new(entries);
+        let tree = TestTree::new(entries);
         assert_eq!(is_bare(&tree.root()), expected, "{entries:?}");
     };
     check(&["HEAD", "objects/", "refs/"], true);
@@ -124,7 +124,7 @@ fn a_directory_can_be_a_repository_by_what_is_in_it() {
 /// Only so many names of a directory are read: one behind them must not be missed.
 #[test]
 fn a_hook_among_many_examples_is_no_example() {
-    let tree = Tree::new(&["hooks/pre-commit.sample"]);
+    let tree = TestTree::new(&["hooks/pre-commit.sample"]);
     let hooks = tree.root().join("hooks");
     assert!(has_only_examples(&hooks));
     for number in 0..MOST_EXAMPLES {

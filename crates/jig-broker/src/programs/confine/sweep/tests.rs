@@ -9,17 +9,17 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use jig_policy::{Guards, Policy};
 
-use super::super::journal::Journal;
-use super::super::shown_paths::Shown;
-use super::super::testing::{Tree, as_a_user};
+use super::super::journal::CallJournal;
+use super::super::shown_paths::ShownRules;
+use super::super::testing::{TestTree, as_a_user};
 use super::super::{ConfineSettings, walk, workspace_rules};
-use super::{Intruder, Watch, pending};
+use super::{Intruder, SweepWatch, pending};
 
-fn begin(tree: &Tree, rules: &[&str]) -> Option<Watch> {
+fn begin(tree: &TestTree, rules: &[&str]) -> Option<SweepWatch> {
     begin_with(tree, rules, &Guards::of_workspace())
 }
 
-fn begin_with(tree: &Tree, rules: &[&str], guards: &Guards) -> Option<Watch> {
+fn begin_with(tree: &TestTree, rules: &[&str], guards: &Guards) -> Option<SweepWatch> {
     let root = tree.root().join("ws");
     let policy = Arc::new(policy(tree, rules, guards));
     let settings = ConfineSettings {
@@ -27,21 +27,21 @@ fn begin_with(tree: &Tree, rules: &[&str], guards: &Guards) -> Option<Watch> {
         ..ConfineSettings::default()
     };
     let walked = walk::walk(&policy, &root).unwrap();
-    let shown = workspace_rules::show(&policy, &root, &walked, &mut Shown::default());
-    Watch::begin(&settings, &policy, &root, shown.forbidden, &walked).unwrap()
+    let shown = workspace_rules::show(&policy, &root, &walked, &mut ShownRules::default());
+    SweepWatch::begin(&settings, &policy, &root, shown.forbidden, &walked).unwrap()
 }
 
 /// The rules, for the directory `ws` of the tree.
-fn policy(tree: &Tree, rules: &[&str], guards: &Guards) -> Policy {
-    use jig_policy::{Access, DefaultAccess, Workspace};
+fn policy(tree: &TestTree, rules: &[&str], guards: &Guards) -> Policy {
+    use jig_policy::{DeclaredAccess, DefaultAccess, Workspace};
     let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
     let workspace = Workspace::on_disk(root).unwrap();
-    let access = Access {
+    let access = DeclaredAccess {
         fs: rules
             .iter()
             .map(|rule| super::super::testing::rule(rule))
             .collect(),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     Policy::compile(&access, DefaultAccess::STDIO, guards, &workspace).unwrap()
 }
@@ -57,11 +57,11 @@ fn names(intruders: &[Intruder]) -> Vec<String> {
 
 /// What a call makes, and what of it is taken away.
 fn check(before: &[&str], rules: &[&str], made: &[&str], taken: &[&str]) {
-    let tree = Tree::new(&["ws/"]);
+    let tree = TestTree::new(&["ws/"]);
     before.iter().for_each(|entry| tree.put(entry));
     let watch = begin(&tree, rules);
     made.iter().for_each(|entry| tree.put(entry));
-    let intruders = watch.map(Watch::end).unwrap_or_default();
+    let intruders = watch.map(SweepWatch::end).unwrap_or_default();
     assert_eq!(names(&intruders), taken, "{rules:?} {made:?}");
     for intruder in &intruders {
         let place = intruder.moved_to.as_ref().unwrap();
@@ -72,7 +72,7 @@ fn check(before: &[&str], rules: &[&str], made: &[&str], taken: &[&str]) {
     assert_eq!(journals(&tree), 0);
 }
 
-fn journals(tree: &Tree) -> usize {
+fn journals(tree: &TestTree) -> usize {
     std::fs::read_dir(tree.root().join("state/calls")).map_or(0, Iterator::count)
 }
 
@@ -159,7 +159,7 @@ fn x66_sensitive_names_that_a_tool_made_are_taken_away() {
 #[test]
 fn a_link_that_is_protected_is_put_back() {
     let before = ["ws/jig.toml -> conf/jig.toml", "ws/conf/jig.toml = mine"];
-    let tree = Tree::new(&before);
+    let tree = TestTree::new(&before);
     let watch = begin(&tree, &[]).unwrap();
     let link = tree.root().join("ws/jig.toml");
     std::fs::remove_file(&link).unwrap();
@@ -184,7 +184,7 @@ fn a_link_that_is_protected_is_put_back() {
 
 #[test]
 fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
-    let tree = Tree::new(&["ws/.git/HEAD", "ws/.env"]);
+    let tree = TestTree::new(&["ws/.git/HEAD", "ws/.env"]);
     let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
     let state = tree.root().join("state");
     // The jig is killed: nobody looks at the end.
@@ -209,7 +209,7 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     assert_eq!(suspects, ["jig.toml", ".git/hooks"].map(Path::new));
     assert_eq!(found.suspects[0].process, std::process::id());
     // Another process has its number by now.
-    for (path, mut journal) in Journal::all(&state, root.as_std_path()) {
+    for (path, mut journal) in CallJournal::all(&state, root.as_std_path()) {
         journal.started = Some(1);
         std::fs::write(path, serde_json::to_vec(&journal).unwrap()).unwrap();
     }
@@ -217,20 +217,23 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     assert_eq!(names(&found.removed), [".git/hooks", "jig.toml"]);
     assert_eq!(found.suspects, []);
     assert_eq!(journals(&tree), 0);
-    assert_eq!(pending(&state, &root).unwrap(), super::Pending::default());
+    assert_eq!(
+        pending(&state, &root).unwrap(),
+        super::IntruderReport::default()
+    );
 }
 
 #[test]
 fn names_that_are_no_text_survive_a_crash() {
     use std::os::unix::ffi::OsStrExt as _;
-    let tree = Tree::new(&["ws/a/"]);
+    let tree = TestTree::new(&["ws/a/"]);
     let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
     let name = |bytes: &[u8]| tree.root().join(std::ffi::OsStr::from_bytes(bytes));
     std::fs::write(name(b"ws/a/.env\xff%41"), "mine").unwrap();
     std::mem::forget(begin(&tree, &[]).unwrap());
     std::fs::write(name(b"ws/a/.env\xfe"), "evil").unwrap();
     let state = tree.root().join("state");
-    for (path, mut journal) in Journal::all(&state, root.as_std_path()) {
+    for (path, mut journal) in CallJournal::all(&state, root.as_std_path()) {
         journal.started = Some(1);
         std::fs::write(path, serde_json::to_vec(&journal).unwrap()).unwrap();
     }
@@ -241,7 +244,7 @@ fn names_that_are_no_text_survive_a_crash() {
 
 #[test]
 fn journals_of_other_workspaces_and_of_strangers_are_left_alone() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "ws/",
         "other/",
         "state/calls/x.json = {}",
@@ -250,21 +253,24 @@ fn journals_of_other_workspaces_and_of_strangers_are_left_alone() {
     let root = Utf8PathBuf::from_path_buf(tree.root().join("other")).unwrap();
     std::mem::forget(begin(&tree, &[]).unwrap());
     let state = tree.root().join("state");
-    assert_eq!(pending(&state, &root).unwrap(), super::Pending::default());
+    assert_eq!(
+        pending(&state, &root).unwrap(),
+        super::IntruderReport::default()
+    );
     assert_eq!(journals(&tree), 3);
     let nowhere = pending(&tree.root().join("no-state"), &root).unwrap();
-    assert_eq!(nowhere, super::Pending::default());
+    assert_eq!(nowhere, super::IntruderReport::default());
 }
 
 #[test]
 fn without_a_state_directory_it_is_only_said() {
-    let tree = Tree::new(&["ws/"]);
+    let tree = TestTree::new(&["ws/"]);
     let root = tree.root().join("ws");
     let policy = Arc::new(policy(&tree, &[], &Guards::of_workspace()));
     let walked = walk::walk(&policy, &root).unwrap();
-    let shown = workspace_rules::show(&policy, &root, &walked, &mut Shown::default());
+    let shown = workspace_rules::show(&policy, &root, &walked, &mut ShownRules::default());
     let settings = ConfineSettings::default();
-    let watch = Watch::begin(&settings, &policy, &root, shown.forbidden, &walked).unwrap();
+    let watch = SweepWatch::begin(&settings, &policy, &root, shown.forbidden, &walked).unwrap();
     tree.put("ws/jig.toml = x");
     let intruders = watch.unwrap().end();
     assert_eq!(
@@ -277,7 +283,7 @@ fn without_a_state_directory_it_is_only_said() {
 #[test]
 fn what_another_call_was_allowed_to_make_is_left_alone() {
     for first in [true, false] {
-        let tree = Tree::new(&["ws/.git/HEAD"]);
+        let tree = TestTree::new(&["ws/.git/HEAD"]);
         // One call may make `.env`, the other may not, and both run at once.
         let (allowed, other) = if first {
             let allowed = begin(&tree, &[". rw", ".env rw", ".jig rw"]).unwrap();
@@ -312,10 +318,10 @@ fn what_another_call_was_allowed_to_make_is_left_alone() {
 
 #[test]
 fn names_outside_the_workspace_are_swept_as_well() {
-    let tree = Tree::new(&["ws/", "main/.git/"]);
+    let tree = TestTree::new(&["ws/", "main/.git/"]);
     let watch = begin(&tree, &[]).unwrap();
     let base = tree.root().join("main/.git");
-    watch.known().forbidden.push(super::Forbidden {
+    watch.known().forbidden.push(super::ForbiddenPath {
         base: Some(base.clone()),
         always: true,
         path: jig_proto::ProjectPath::normalize("hooks").unwrap(),
@@ -331,7 +337,7 @@ fn names_outside_the_workspace_are_swept_as_well() {
 #[test]
 fn a_directory_that_was_closed_during_the_call_is_looked_into() {
     as_a_user(|| {
-        let tree = Tree::new(&["ws/.git/HEAD", "ws/theirs/.env"]);
+        let tree = TestTree::new(&["ws/.git/HEAD", "ws/theirs/.env"]);
         let chmod = |path: &str, mode: u32| {
             let path = tree.root().join(path);
             rustix::fs::chmod(path, rustix::fs::Mode::from_raw_mode(mode)).unwrap();
@@ -356,7 +362,7 @@ fn a_directory_that_was_closed_during_the_call_is_looked_into() {
 }
 
 /// Begins when all folders are older than a tick of the file system's clock.
-fn begin_later(tree: &Tree) -> Watch {
+fn begin_later(tree: &TestTree) -> SweepWatch {
     let start = std::time::Instant::now();
     while start.elapsed() < std::time::Duration::from_millis(50) {
         std::thread::yield_now();
@@ -366,7 +372,7 @@ fn begin_later(tree: &Tree) -> Watch {
 
 #[test]
 fn a_repository_in_a_folder_of_the_users_is_taken_away() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "ws/.git/HEAD",
         "ws/src/a",
         "ws/mine/.git/HEAD",
@@ -422,7 +428,7 @@ fn a_repository_in_a_folder_of_the_users_is_taken_away() {
 
 #[test]
 fn a_new_repository_that_could_name_programs_is_taken_away() {
-    let tree = Tree::new(&["ws/.git/HEAD"]);
+    let tree = TestTree::new(&["ws/.git/HEAD"]);
     let watch = begin_later(&tree);
     tree.put("ws/a/.git/config = [core]\n\tfsmonitor = evil\n");
     tree.put("ws/b/.git/commondir = ../../c\n");
@@ -444,7 +450,7 @@ fn a_new_repository_that_could_name_programs_is_taken_away() {
 
 #[test]
 fn a_place_that_nobody_looks_into_is_reported_once() {
-    let tree = Tree::new(&["ws/a"]);
+    let tree = TestTree::new(&["ws/a"]);
     let watch = begin(&tree, &[]).unwrap();
     let mut deep = tree.root().join("ws");
     while deep.as_os_str().len() < 3600 {
@@ -461,7 +467,7 @@ fn a_place_that_nobody_looks_into_is_reported_once() {
 
 #[test]
 fn a_repository_that_was_moved_with_its_folder_stays_in_it() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "ws/lib/.git/config = [core]\n\tpager = mine\n",
         "ws/module/.git = gitdir: ../x",
         "ws/bare/HEAD",
@@ -479,7 +485,7 @@ fn a_repository_that_was_moved_with_its_folder_stays_in_it() {
 
 #[test]
 fn repositories_of_a_tool_that_may_make_them_are_left_alone_by_others() {
-    let tree = Tree::new(&["ws/src/a"]);
+    let tree = TestTree::new(&["ws/src/a"]);
     let guards = Guards::of_workspace().without_git();
     let watch = begin_later(&tree);
     let other = begin_with(&tree, &[], &guards).unwrap();
@@ -494,7 +500,7 @@ fn repositories_of_a_tool_that_may_make_them_are_left_alone_by_others() {
 /// A program that stays is looked after while it runs, and what others make meanwhile is not held against it.
 #[test]
 fn a_program_that_stays_is_looked_after() {
-    let tree = Tree::new(&["ws/"]);
+    let tree = TestTree::new(&["ws/"]);
     let watch = begin(&tree, &[". rw"]).unwrap();
     tree.put("ws/.env = evil");
     tree.put("ws/fine");
@@ -532,7 +538,7 @@ fn a_program_that_stays_is_looked_after() {
 /// Repositories that others make while a program stays are theirs.
 #[test]
 fn repositories_of_others_stay() {
-    let tree = Tree::new(&["ws/folder/x"]);
+    let tree = TestTree::new(&["ws/folder/x"]);
     let watch = begin(&tree, &[". rw"]).unwrap();
     tree.put("ws/folder/.git/HEAD = ref: refs/heads/main");
     watch.pass(&|| true);

@@ -9,11 +9,11 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::secrets;
-use crate::programs::confine::testing::Tree;
+use crate::programs::confine::testing::TestTree;
 
 #[test]
 fn what_not_everybody_may_read_is_a_secret() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "public",
         "shadow",
         "ssl/certs/one",
@@ -38,7 +38,7 @@ fn what_not_everybody_may_read_is_a_secret() {
 /// However many names a directory has, none of its secrets is passed over.
 #[test]
 fn a_large_directory_hides_no_secret() {
-    let tree = Tree::new(&["keys/"]);
+    let tree = TestTree::new(&["keys/"]);
     let keys = tree.root().join("keys");
     for number in 0..10_001 {
         let key = keys.join(number.to_string());

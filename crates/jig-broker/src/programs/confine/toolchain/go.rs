@@ -1,9 +1,9 @@
 //! The preset `go`: Go as it is installed, downloaded modules, and caches.
 
 use super::super::host_files;
-use super::{CERTIFICATES, Cache, Showing, is_named, settings};
+use super::{CERTIFICATES, PresetBuilder, ToolchainCache, is_named, settings};
 
-impl Showing<'_> {
+impl PresetBuilder<'_> {
     pub(super) fn go(&mut self) -> bool {
         let prefix = self.prefix_of("go");
         if !self.program("go") {
@@ -47,7 +47,7 @@ impl Showing<'_> {
 }
 
 /// Downloaded modules. Below `cache` is how they came, and beside it each under the name of its host.
-const MODULES: Cache = Cache {
+const MODULES: ToolchainCache = ToolchainCache {
     name: "go-mod",
     usual: "go/pkg/mod",
     belongs: |path| {

@@ -3,9 +3,9 @@
 use jig_sandbox::RuleSource;
 
 use super::super::{host_files, shim};
-use super::{CERTIFICATES, Cache, PROGRAMS, Showing, settings};
+use super::{CERTIFICATES, PROGRAMS, PresetBuilder, ToolchainCache, settings};
 
-impl Showing<'_> {
+impl PresetBuilder<'_> {
     pub(super) fn node(&mut self) -> bool {
         let prefix = self.prefix_of("node");
         let prefix = match self.program("node") {
@@ -88,7 +88,7 @@ impl Showing<'_> {
 }
 
 /// Package managers that were downloaded. No variable has them elsewhere.
-const COREPACK: Cache = Cache {
+const COREPACK: ToolchainCache = ToolchainCache {
     name: "corepack",
     usual: ".cache/node/corepack",
     belongs: |_| false,

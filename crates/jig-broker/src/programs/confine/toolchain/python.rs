@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use jig_sandbox::RuleSource;
 
 use super::super::host_files;
-use super::super::program::Surroundings;
-use super::{CERTIFICATES, Cache, PROGRAMS, Showing, settings};
+use super::super::program::ProgramSurroundings;
+use super::{CERTIFICATES, PROGRAMS, PresetBuilder, ToolchainCache, settings};
 
 /// A virtual environment that `VIRTUAL_ENV` or `CONDA_PREFIX` names, and that is one.
 ///
@@ -22,7 +22,7 @@ pub(in super::super) struct VirtualEnvironment {
 
 impl VirtualEnvironment {
     /// The one that is active.
-    pub(in super::super) fn active(around: &Surroundings<'_>) -> Option<Self> {
+    pub(in super::super) fn active(around: &ProgramSurroundings<'_>) -> Option<Self> {
         let named = |variable: &'static str, mark: fn(&Path) -> bool| {
             let path = (around.variable)(variable).map(PathBuf::from);
             let path = host_files::canonical(&path.filter(|path| path.is_absolute())?)?;
@@ -54,7 +54,7 @@ impl VirtualEnvironment {
     }
 }
 
-impl Showing<'_> {
+impl PresetBuilder<'_> {
     pub(super) fn python(&mut self) -> bool {
         let active = self.around.virtual_environment.clone();
         if let Some(active) = &active {
@@ -140,7 +140,7 @@ fn installation(python: &Path) -> Option<PathBuf> {
 }
 
 /// The environments of poetry. No variable has them elsewhere.
-const ENVIRONMENTS: Cache = Cache {
+const ENVIRONMENTS: ToolchainCache = ToolchainCache {
     name: "poetry-environments",
     usual: ".cache/pypoetry/virtualenvs",
     belongs: |_| false,

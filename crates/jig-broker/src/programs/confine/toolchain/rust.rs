@@ -5,9 +5,9 @@ use std::path::Path;
 use jig_sandbox::{Rights, RuleSource};
 
 use super::super::{host_files, shim};
-use super::{CERTIFICATES, Cache, PROGRAMS, Showing, is_named, settings};
+use super::{CERTIFICATES, PROGRAMS, PresetBuilder, ToolchainCache, is_named, settings};
 
-impl Showing<'_> {
+impl PresetBuilder<'_> {
     pub(super) fn rust(&mut self) -> bool {
         let toolchains = self.rustup();
         let cargo = self.home_or("CARGO_HOME", ".cargo");
@@ -118,14 +118,14 @@ impl Showing<'_> {
 }
 
 /// What comes from registries.
-const REGISTRY: Cache = Cache {
+const REGISTRY: ToolchainCache = ToolchainCache {
     name: "cargo-registry",
     usual: ".cargo/registry",
     belongs: |path| is_named(path, &["CACHEDIR.TAG", "cache", "index", "src"]),
 };
 
 /// What comes from repositories. People call folders of their own `git`, too.
-const CHECKOUTS: Cache = Cache {
+const CHECKOUTS: ToolchainCache = ToolchainCache {
     name: "cargo-git",
     usual: ".cargo/git",
     belongs: |path| is_named(path, &["CACHEDIR.TAG", "checkouts", "db"]),

@@ -5,20 +5,20 @@ use jig_policy::Sensitive;
 use jig_sandbox::PrivateContent;
 
 use super::super::host_files;
-use super::super::program::Surroundings;
-use super::super::shown_paths::Shown;
-use super::super::testing::Tree;
+use super::super::program::ProgramSurroundings;
+use super::super::shown_paths::ShownRules;
+use super::super::testing::TestTree;
 use super::super::{ConfineError, Preset, git};
-use super::{Added, VirtualEnvironment, show};
+use super::{PresetAdditions, VirtualEnvironment, show};
 
 struct Machine {
-    tree: Tree,
+    tree: TestTree,
     variables: HashMap<&'static str, String>,
 }
 
 impl Machine {
     fn new(entries: &[&str]) -> Self {
-        let tree = Tree::new(&["home/", "ws/"]);
+        let tree = TestTree::new(&["home/", "ws/"]);
         entries.iter().for_each(|entry| tree.put(entry));
         Self {
             tree,
@@ -33,7 +33,7 @@ impl Machine {
         let host_path = root.join(path);
         let sensitive = Sensitive::default();
         let variable = |name: &str| self.variables.get(name).cloned();
-        let mut around = Surroundings {
+        let mut around = ProgramSurroundings {
             root: &root.join("ws"),
             given_root: &root.join("ws"),
             home: Some(&home),
@@ -48,8 +48,8 @@ impl Machine {
             virtual_environment: None,
         };
         around.virtual_environment = VirtualEnvironment::active(&around);
-        let mut shown = Shown::default();
-        let mut added = Added::default();
+        let mut shown = ShownRules::default();
+        let mut added = PresetAdditions::default();
         show(preset, &around, None, &mut shown, &mut added)?;
         let short = |path: &Path| {
             path.strip_prefix(&root)

@@ -1,12 +1,12 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use super::super::testing::{Tree, as_a_user};
+use super::super::testing::{TestTree, as_a_user};
 use super::{walk, walk_at_most};
 
 #[test]
 fn what_is_not_looked_at_is_said_to_be_unseen() {
-    let tree = Tree::new(&["a/b/c/.env", "d/.env"]);
+    let tree = TestTree::new(&["a/b/c/.env", "d/.env"]);
     let policy = tree.policy(&[]);
     let whole = walk(&policy, &tree.root()).unwrap();
     assert!(whole.unseen.is_empty());
@@ -31,7 +31,7 @@ fn what_is_not_looked_at_is_said_to_be_unseen() {
 
 #[test]
 fn a_name_that_is_no_text_is_as_sensitive() {
-    let tree = Tree::new(&["a/"]);
+    let tree = TestTree::new(&["a/"]);
     let name = std::ffi::OsStr::from_bytes(b"a/.env\xff");
     let flags = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY;
     rustix::fs::open(tree.root().join(name), flags, rustix::fs::Mode::RUSR).unwrap();
@@ -41,7 +41,7 @@ fn a_name_that_is_no_text_is_as_sensitive() {
 
 #[test]
 fn links_to_directories_are_not_followed() {
-    let tree = Tree::new(&["a/.env", "b -> a", "loop -> .", "up -> /"]);
+    let tree = TestTree::new(&["a/.env", "b -> a", "loop -> .", "up -> /"]);
     let found = walk(&tree.policy(&[]), &tree.root()).unwrap();
     assert_eq!(found.sensitive, [Path::new("a/.env")]);
     assert!(walk(&tree.policy(&[]), &tree.root().join("b")).is_err());
@@ -49,7 +49,7 @@ fn links_to_directories_are_not_followed() {
 
 #[test]
 fn what_was_seen_is_read_again_when_it_changes() {
-    let tree = Tree::new(&["a/b/", "c/"]);
+    let tree = TestTree::new(&["a/b/", "c/"]);
     let policy = tree.policy(&[]);
     let names = || {
         let mut names = walk(&policy, &tree.root()).unwrap().names();
@@ -86,7 +86,7 @@ fn what_was_seen_is_read_again_when_it_changes() {
 #[test]
 fn a_directory_that_cannot_be_looked_into_is_said_to_be_closed() {
     as_a_user(|| {
-        let tree = Tree::new(&["a/b/.env", "c/d/.env", "e/f/.env"]);
+        let tree = TestTree::new(&["a/b/.env", "c/d/.env", "e/f/.env"]);
         let root = tree.root();
         let close = |path: &str, mode: u32| {
             rustix::fs::chmod(root.join(path), rustix::fs::Mode::from_raw_mode(mode)).unwrap();

@@ -10,16 +10,16 @@ use jig_proto::ProjectPath;
 use jig_sandbox::{Rights, RuleSource};
 use proptest::prelude::*;
 
-use super::super::shown_paths::Shown;
-use super::super::testing::Tree;
+use super::super::shown_paths::ShownRules;
+use super::super::testing::TestTree;
 use super::super::walk;
-use super::{Workspace, rights, show};
+use super::{WorkspaceAdditions, rights, show};
 
 /// Rules, pins and forbidden names, as text.
-fn shown(tree: &Tree, policy: &Policy) -> (Vec<String>, Workspace) {
+fn shown(tree: &TestTree, policy: &Policy) -> (Vec<String>, WorkspaceAdditions) {
     let root = tree.root();
     let walked = walk::walk(policy, &root).unwrap();
-    let mut shown = Shown::default();
+    let mut shown = ShownRules::default();
     let workspace = show(policy, &root, &walked, &mut shown);
     let relative = |path: &Path| match path.strip_prefix(&root).unwrap().to_str().unwrap() {
         "" => ".".to_owned(),
@@ -63,7 +63,7 @@ fn letters(rights: Rights) -> String {
 }
 
 fn check(entries: &[&str], rules: &[&str], expected: &[&str]) {
-    let tree = Tree::new(entries);
+    let tree = TestTree::new(entries);
     // Without the guards on configuration and git, which would be in every list.
     let policy = tree.policy_with(rules, &Guards::default());
     let (lines, _) = shown(&tree, &policy);
@@ -145,7 +145,7 @@ fn x65_what_lies_above_something_restricted_stays_where_it_is() {
 #[test]
 fn configuration_is_protected_whether_it_is_there_or_not() {
     let check = |entries: &[&str], rules: &[&str], expected: &[&str], forbidden: &[&str]| {
-        let tree = Tree::new(entries);
+        let tree = TestTree::new(entries);
         let (lines, workspace) = shown(&tree, &tree.policy(rules));
         // Those of what is missing only say so.
         let present = |line: &&String| !line.ends_with("(guard)");
@@ -248,7 +248,7 @@ fn configuration_is_protected_whether_it_is_there_or_not() {
 
 #[test]
 fn repositories_below_the_workspace_are_protected_as_their_own() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "a/b/.git/worktrees/w/commondir",
         "a/b/.git/config",
         "a/b/.git/modules/x/config",
@@ -292,7 +292,7 @@ fn repositories_below_the_workspace_are_protected_as_their_own() {
 
 #[test]
 fn what_leads_to_a_repository_stays_as_it_is() {
-    let tree = Tree::new(&[
+    let tree = TestTree::new(&[
         "sub/.git = gitdir: ../.git/modules/sub",
         "link/.git -> ../sub",
         ".git/worktrees/w/commondir = ../..",
@@ -326,7 +326,7 @@ fn what_leads_to_a_repository_stays_as_it_is() {
 
 #[test]
 fn a_missing_place_for_writing_is_remarked_on() {
-    let tree = Tree::new(&[]);
+    let tree = TestTree::new(&[]);
     let (_, workspace) = shown(&tree, &tree.policy(&[". r", "out rw"]));
     assert_eq!(
         workspace.warnings,
@@ -371,7 +371,7 @@ proptest! {
         rules in prop::collection::vec((path(), "r?w?x?|[rcudx]{0,3}"), 0..6),
         whole in prop::option::of("r?w?x?"),
     ) {
-        let tree = Tree::new(&[]);
+        let tree = TestTree::new(&[]);
         for path in &paths {
             // A file cannot lie in a file: what is longer comes second, and then not at all.
             let mut here = tree.root();
@@ -388,7 +388,7 @@ proptest! {
         let policy = tree.policy(&texts);
         let root = tree.root();
         let walked = walk::walk(&policy, &root).unwrap();
-        let mut shown = Shown::default();
+        let mut shown = ShownRules::default();
         let workspace = show(&policy, &root, &walked, &mut shown);
         for line in tree.content() {
             let name = line.trim_end_matches('/');
@@ -416,14 +416,14 @@ proptest! {
 
 #[test]
 fn what_nobody_has_looked_into_is_hidden() {
-    let tree = Tree::new(&["a/b/", "c/"]);
+    let tree = TestTree::new(&["a/b/", "c/"]);
     let policy = tree.policy_with(&[], &Guards::default());
-    let walked = walk::Walked {
+    let walked = walk::WalkFindings {
         closed: vec!["a".into()],
         unseen: vec!["c".into(), "d".into()],
-        ..walk::Walked::default()
+        ..walk::WalkFindings::default()
     };
-    let mut shown = Shown::default();
+    let mut shown = ShownRules::default();
     let workspace = show(&policy, &tree.root(), &walked, &mut shown);
     for hidden in ["a", "a/b", "c", "d"] {
         assert_eq!(

@@ -1,9 +1,9 @@
 //! Files and programs that a line says could not be had.
 
-use super::{LONGEST_NAME, Lines, Wanted, Wish, quoted};
+use super::{LONGEST_NAME, LineInContext, MissingWish, WantedAccess, quoted};
 
 /// What a line names, if it says that a file could not be had. `lower` is the line in small letters.
-pub(super) fn named(lines: &Lines<'_>, lower: &str) -> Option<Vec<Wish>> {
+pub(super) fn named(lines: &LineInContext<'_>, lower: &str) -> Option<Vec<MissingWish>> {
     let line = lines.line();
     let (reason, at, wanted) = reason(lower)?;
     let wanted = wanted_of(lower, wanted);
@@ -11,7 +11,10 @@ pub(super) fn named(lines: &Lines<'_>, lower: &str) -> Option<Vec<Wish>> {
     if let [from, to] = quoted[..]
         && MOVES.iter().any(|verb| lower.contains(verb))
     {
-        let both = [one(from, Wanted::Removed), one(to, Wanted::Changed)];
+        let both = [
+            one(from, WantedAccess::Removed),
+            one(to, WantedAccess::Changed),
+        ];
         return Some(both.into_iter().flatten().collect());
     }
     // Letters of ASCII have the same length in both cases, so that places in one text are places in the other.
@@ -28,30 +31,30 @@ pub(super) fn named(lines: &Lines<'_>, lower: &str) -> Option<Vec<Wish>> {
         wishes.extend(above(lines, wanted));
     }
     if !candidates.is_empty() {
-        wishes.push(Wish::File { candidates, wanted });
+        wishes.push(MissingWish::File { candidates, wanted });
     }
     Some(wishes)
 }
 
 /// `failed to open: /x`, and below it `Permission denied (os error 13)`.
-fn above(lines: &Lines<'_>, wanted: Wanted) -> Option<Wish> {
+fn above(lines: &LineInContext<'_>, wanted: WantedAccess) -> Option<MissingWish> {
     lines.before().find_map(|line| {
         let behind_colon = line.rsplit_once(": ").map(|(_, path)| path.trim());
         let quoted = quoted(line).into_iter().filter(|one| one.contains('/'));
         let path = behind_colon.filter(|path| path.starts_with('/'));
         let candidates = kept(quoted.chain(path).collect());
         let wanted = wanted_of(&line.to_ascii_lowercase(), wanted);
-        (!candidates.is_empty()).then_some(Wish::File { candidates, wanted })
+        (!candidates.is_empty()).then_some(MissingWish::File { candidates, wanted })
     })
 }
 
-fn one(name: &str, wanted: Wanted) -> Option<Wish> {
+fn one(name: &str, wanted: WantedAccess) -> Option<MissingWish> {
     let candidates = kept(vec![name]);
-    (!candidates.is_empty()).then_some(Wish::File { candidates, wanted })
+    (!candidates.is_empty()).then_some(MissingWish::File { candidates, wanted })
 }
 
 /// The reason that a line gives, where it stands in the line, and what it says about the file.
-fn reason(lower: &str) -> Option<(&'static str, usize, Wanted)> {
+fn reason(lower: &str) -> Option<(&'static str, usize, WantedAccess)> {
     for (reason, wanted) in REASONS {
         if let Some(at) = lower.find(reason) {
             return Some((reason, at, wanted));
@@ -59,16 +62,16 @@ fn reason(lower: &str) -> Option<(&'static str, usize, Wanted)> {
     }
     // Shells: `sh: 1: cargo: not found`.
     let at = lower.trim_end().strip_suffix(": not found")?.len();
-    Some((": not found", at, Wanted::Found))
+    Some((": not found", at, WantedAccess::Found))
 }
 
 /// What a verb of the line adds to the reason.
-fn wanted_of(lower: &str, wanted: Wanted) -> Wanted {
+fn wanted_of(lower: &str, wanted: WantedAccess) -> WantedAccess {
     let has = |verbs: &[&str]| verbs.iter().any(|verb| lower.contains(verb));
     if has(&REMOVES) {
-        Wanted::Removed
+        WantedAccess::Removed
     } else if has(&CHANGES) {
-        Wanted::Changed
+        WantedAccess::Changed
     } else {
         wanted
     }
@@ -123,25 +126,28 @@ fn kept(candidates: Vec<&str>) -> Vec<String> {
 }
 
 /// What programs say when they are refused a file, the surest first.
-const REASONS: [(&str, Wanted); 18] = [
-    ("read-only file system", Wanted::Changed),
-    ("erofs", Wanted::Changed),
-    ("directory nonexistent", Wanted::Changed),
-    ("permission denied", Wanted::Something),
-    ("operation not permitted", Wanted::Something),
-    ("eacces", Wanted::Something),
-    ("eperm", Wanted::Something),
-    ("permissionerror", Wanted::Something),
-    ("no such file or directory", Wanted::Found),
-    ("no such file", Wanted::Found),
-    ("enoent", Wanted::Found),
-    ("command not found", Wanted::Found),
-    ("executable file not found", Wanted::Found),
-    ("unknown command", Wanted::Found),
-    ("filenotfounderror", Wanted::Found),
-    ("does not exist", Wanted::Found),
-    ("cannot connect to the docker daemon at", Wanted::Found),
-    ("nosuchfileexception", Wanted::Found),
+const REASONS: [(&str, WantedAccess); 18] = [
+    ("read-only file system", WantedAccess::Changed),
+    ("erofs", WantedAccess::Changed),
+    ("directory nonexistent", WantedAccess::Changed),
+    ("permission denied", WantedAccess::Something),
+    ("operation not permitted", WantedAccess::Something),
+    ("eacces", WantedAccess::Something),
+    ("eperm", WantedAccess::Something),
+    ("permissionerror", WantedAccess::Something),
+    ("no such file or directory", WantedAccess::Found),
+    ("no such file", WantedAccess::Found),
+    ("enoent", WantedAccess::Found),
+    ("command not found", WantedAccess::Found),
+    ("executable file not found", WantedAccess::Found),
+    ("unknown command", WantedAccess::Found),
+    ("filenotfounderror", WantedAccess::Found),
+    ("does not exist", WantedAccess::Found),
+    (
+        "cannot connect to the docker daemon at",
+        WantedAccess::Found,
+    ),
+    ("nosuchfileexception", WantedAccess::Found),
 ];
 
 /// What tells that something was to be made or changed.

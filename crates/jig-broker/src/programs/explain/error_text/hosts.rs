@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use super::{Lines, Wish};
+use super::{LineInContext, MissingWish};
 
 /// What a line names, if it says that a host could not be found or reached. `lower` is the line in small letters.
-pub(super) fn named(lines: &Lines<'_>, lower: &str) -> Option<Vec<Wish>> {
+pub(super) fn named(lines: &LineInContext<'_>, lower: &str) -> Option<Vec<MissingWish>> {
     if UNRESOLVED.iter().any(|reason| lower.contains(reason)) {
         let host = after_reason(lower)
             .or_else(|| of_address(lower))
@@ -14,11 +14,11 @@ pub(super) fn named(lines: &Lines<'_>, lower: &str) -> Option<Vec<Wish>> {
                     .near()
                     .find_map(|line| of_address(&line.to_ascii_lowercase()))
             });
-        return Some(vec![host.map_or(Wish::SomeHost, Wish::Host)]);
+        return Some(vec![host.map_or(MissingWish::SomeHost, MissingWish::Host)]);
     }
     if UNREACHED.iter().any(|reason| lower.contains(reason)) {
         let address = address(lower)?;
-        return Some(vec![Wish::Address(address)]);
+        return Some(vec![MissingWish::Address(address)]);
     }
     None
 }

@@ -1,22 +1,22 @@
 use proptest::prelude::*;
 
-use super::{LOOKED_AT, MOST, Wanted, Wish, read};
+use super::{LOOKED_AT, MOST, MissingWish, WantedAccess, read};
 
 /// What is named, one thing after the other: `wanted name|name`, `host x`, `connect address`.
 fn named(said: &str) -> Vec<String> {
-    let shown = |wish: Wish| match wish {
-        Wish::File { candidates, wanted } => {
+    let shown = |wish: MissingWish| match wish {
+        MissingWish::File { candidates, wanted } => {
             let wanted = match wanted {
-                Wanted::Something => "something",
-                Wanted::Found => "found",
-                Wanted::Changed => "changed",
-                Wanted::Removed => "removed",
+                WantedAccess::Something => "something",
+                WantedAccess::Found => "found",
+                WantedAccess::Changed => "changed",
+                WantedAccess::Removed => "removed",
             };
             format!("{wanted} {}", candidates.join("|"))
         }
-        Wish::Host(name) => format!("host {name}"),
-        Wish::SomeHost => "some host".to_owned(),
-        Wish::Address(address) => format!("connect {address}"),
+        MissingWish::Host(name) => format!("host {name}"),
+        MissingWish::SomeHost => "some host".to_owned(),
+        MissingWish::Address(address) => format!("connect {address}"),
     };
     read(said).into_iter().map(shown).collect()
 }
@@ -252,13 +252,13 @@ proptest! {
     fn no_words_are_too_odd(said in "(.|\n|'|\"|: |/|[Pp]ermission denied|ENOENT|Could not resolve host|://|ECONNREFUSED){0,200}") {
         for wish in read(&said) {
             match wish {
-                Wish::File { candidates, .. } => {
+                MissingWish::File { candidates, .. } => {
                     prop_assert!(!candidates.is_empty());
                     for name in candidates {
                         prop_assert!(said.contains(&name), "{name:?}");
                     }
                 }
-                Wish::Host(name) => prop_assert!(said.to_ascii_lowercase().contains(&name)),
+                MissingWish::Host(name) => prop_assert!(said.to_ascii_lowercase().contains(&name)),
                 _ => {}
             }
         }

@@ -8,24 +8,24 @@
 use jig_proto::Denial;
 
 use super::Scene;
-use crate::programs::explain::{MAX_GUESSED, Words};
-use crate::{Commanded, Reach};
+use crate::programs::explain::{MAX_GUESSED, ProgramWords};
+use crate::{CommandedProgram, ProgramReach};
 
 impl Scene {
     /// `$` in the words is the folder that holds `ws` and `home`, `~` the home that the tool has.
     fn guess(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
         let broker = self.broker();
-        let command = Commanded {
+        let command = CommandedProgram {
             program: "/bin/sh".into(),
-            ..Commanded::default()
+            ..CommandedProgram::default()
         };
         let confined = broker
-            .confine(&command, &self.root(), Reach::Workspace)
+            .confine(&command, &self.root(), ProgramReach::Workspace)
             .unwrap();
         let root = self.tree.root().display().to_string();
         let own = confined.home.display().to_string();
         let said = said.replace('$', &root).replace('~', &own);
-        let words = Words {
+        let words = ProgramWords {
             said: &said,
             command: "fetch https://argued.test:8443/",
         };

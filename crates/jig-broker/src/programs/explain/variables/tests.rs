@@ -1,22 +1,24 @@
 use std::sync::Arc;
 
 use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, EnvRule, Guards, Origin, Policy, Workspace};
+use jig_policy::{
+    DeclaredAccess, DeclaredEnvRule, DefaultAccess, Guards, Policy, RuleOrigin, Workspace,
+};
 
 use crate::{Broker, BrokerParts};
 
 fn broker(granted: &[&str]) -> Broker {
     let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
-    let rule = |name: &&str| EnvRule {
+    let rule = |name: &&str| DeclaredEnvRule {
         name: (*name).to_owned(),
         read: true,
         header: false,
-        origin: Origin::line("jig.toml", 3),
+        origin: RuleOrigin::line("jig.toml", 3),
     };
-    let access = Access {
+    let access = DeclaredAccess {
         env: granted.iter().map(rule).collect(),
-        ..Access::default()
+        ..DeclaredAccess::default()
     };
     let guards = Guards::default();
     let policy = Policy::compile(&access, DefaultAccess::STDIO, &guards, &workspace);

@@ -1,17 +1,17 @@
 use proptest::prelude::*;
 
-use super::Body;
+use super::GatewayBody;
 use crate::programs::gateway::head::Framing;
 
 /// Passes the pieces through; what comes out, and whether the body has ended.
 fn pass(framing: Framing, pieces: &[&[u8]]) -> Result<(Vec<u8>, bool), String> {
-    let mut body = Body::new(framing);
+    let mut body = GatewayBody::new(framing);
     let mut out = Vec::new();
     for piece in pieces {
         body.pass(piece, &mut out)
             .map_err(|error| error.to_string())?;
     }
-    Ok((out, matches!(body, Body::Done)))
+    Ok((out, matches!(body, GatewayBody::Done)))
 }
 
 #[test]

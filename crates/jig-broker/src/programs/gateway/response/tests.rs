@@ -1,7 +1,7 @@
-use super::{Response, Switch};
+use super::{GatewayResponse, ProtocolSwitch};
 
-fn pass(switch: Switch, pieces: &[&[u8]]) -> Result<String, String> {
-    let mut response = Response::new(switch);
+fn pass(switch: ProtocolSwitch, pieces: &[&[u8]]) -> Result<String, String> {
+    let mut response = GatewayResponse::new(switch);
     let mut out = Vec::new();
     for piece in pieces {
         response
@@ -14,10 +14,10 @@ fn pass(switch: Switch, pieces: &[&[u8]]) -> Result<String, String> {
 #[test]
 fn a_head_says_that_the_connection_closes_however_it_comes() {
     let check = |head: &str, expected: &str| {
-        let whole = pass(Switch::No, &[head.as_bytes()]);
+        let whole = pass(ProtocolSwitch::No, &[head.as_bytes()]);
         assert_eq!(whole.as_deref(), Ok(expected));
         let bytes: Vec<&[u8]> = head.as_bytes().chunks(1).collect();
-        assert_eq!(pass(Switch::No, &bytes).as_deref(), Ok(expected));
+        assert_eq!(pass(ProtocolSwitch::No, &bytes).as_deref(), Ok(expected));
     };
     check(
         "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nKeep-Alive: timeout=5\r\nX: y\r\n\r\nConnection: body\r\n\r\n",
@@ -46,19 +46,22 @@ fn what_is_no_answer_is_an_error() {
         "HTTP/1.1\r\n\r\n",
         "\r\n\r\n\r\n",
     ] {
-        assert!(pass(Switch::No, &[head.as_bytes()]).is_err(), "{head:?}");
+        assert!(
+            pass(ProtocolSwitch::No, &[head.as_bytes()]).is_err(),
+            "{head:?}"
+        );
     }
     let endless = format!("HTTP/1.1 200 OK\r\n{}", "X: y\r\n".repeat(100_000));
-    assert!(pass(Switch::No, &[endless.as_bytes()]).is_err());
+    assert!(pass(ProtocolSwitch::No, &[endless.as_bytes()]).is_err());
     let line = "x".repeat(300_000);
-    assert!(pass(Switch::No, &[line.as_bytes()]).is_err());
+    assert!(pass(ProtocolSwitch::No, &[line.as_bytes()]).is_err());
 }
 
 #[test]
 fn protocols_change_only_when_asked() {
     let head = b"HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\n\r\nframes";
-    assert!(pass(Switch::No, &[head]).is_err());
-    let passed = pass(Switch::Maybe, &[head]);
+    assert!(pass(ProtocolSwitch::No, &[head]).is_err());
+    let passed = pass(ProtocolSwitch::Maybe, &[head]);
     assert_eq!(
         passed.as_deref(),
         Ok("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\n\r\nframes")

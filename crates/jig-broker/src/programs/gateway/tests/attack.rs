@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-use jig_policy::NetRule;
+use jig_policy::DeclaredNetRule;
 use jig_testkit::{let_pass, until, until_it_rests};
 use rustix::net::{AddressFamily, SocketType};
 
@@ -243,7 +243,7 @@ fn a_web_socket_needs_only_its_own_rule() {
     let world = |answer: &str| {
         let server = Server::answering(answer);
         let port = server.port;
-        let ws = |rule: &mut NetRule| {
+        let ws = |rule: &mut DeclaredNetRule| {
             rule.port = Some(port);
             rule.scheme = Some("ws".to_owned());
         };

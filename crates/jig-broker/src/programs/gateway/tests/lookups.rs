@@ -1,7 +1,7 @@
 use std::io::{Read as _, Write as _};
 
 use super::world::World;
-use crate::network::dns::{self, KIND_A, KIND_AAAA, Said};
+use crate::network::dns::{self, DnsAnswer, KIND_A, KIND_AAAA};
 
 const KIND_HTTPS: u16 = 65;
 const KIND_MX: u16 = 15;
@@ -16,8 +16,9 @@ fn names_of_rules_have_addresses_and_others_do_not_exist() {
         let answer = world.ask(&dns::write_query(9, name, kind).unwrap());
         dns::read_answer(&answer, 9, name, kind).unwrap()
     };
-    let addresses =
-        |texts: &[&str]| Said::Addresses(texts.iter().map(|text| text.parse().unwrap()).collect());
+    let addresses = |texts: &[&str]| {
+        DnsAnswer::Addresses(texts.iter().map(|text| text.parse().unwrap()).collect())
+    };
     assert_eq!(ask("api.test", KIND_A), addresses(&["127.80.0.16"]));
     assert_eq!(ask("API.TeSt", KIND_A), addresses(&["127.80.0.16"]));
     assert_eq!(
@@ -33,12 +34,12 @@ fn names_of_rules_have_addresses_and_others_do_not_exist() {
     assert_eq!(ask("api.test", KIND_MX), addresses(&[]));
     assert_eq!(world.gateway.denials(), []);
     for name in ["evil.test", "x.api.test", "bad.test", "127.0.0.1", "test"] {
-        assert_eq!(ask(name, KIND_A), Said::NoSuchName, "{name}");
-        assert_eq!(ask(name, KIND_AAAA), Said::NoSuchName, "{name}");
+        assert_eq!(ask(name, KIND_A), DnsAnswer::NoSuchName, "{name}");
+        assert_eq!(ask(name, KIND_AAAA), DnsAnswer::NoSuchName, "{name}");
     }
     // Questions of other kinds are no wish to reach a host, nor are those about services.
-    assert_eq!(ask("_http._tcp.other.test", KIND_A), Said::NoSuchName);
-    assert_eq!(ask("_ldap._tcp.other.test", 33), Said::NoSuchName);
+    assert_eq!(ask("_http._tcp.other.test", KIND_A), DnsAnswer::NoSuchName);
+    assert_eq!(ask("_ldap._tcp.other.test", 33), DnsAnswer::NoSuchName);
     let denials = world.gateway.denials();
     let told: Vec<(&str, u64)> = denials
         .iter()
@@ -82,7 +83,10 @@ fn lookups_work_over_tcp() {
             let mut answer = vec![0; u16::from_be_bytes(length).into()];
             stream.read_exact(&mut answer).unwrap();
             let said = dns::read_answer(&answer, id, "api.test", KIND_A).unwrap();
-            assert_eq!(said, Said::Addresses(vec!["127.80.0.16".parse().unwrap()]));
+            assert_eq!(
+                said,
+                DnsAnswer::Addresses(vec!["127.80.0.16".parse().unwrap()])
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Shutdown};
 
-use jig_sandbox::{Observation, Rights, Seen, SeenTarget};
+use jig_sandbox::{Observation, ObservedAccess, ObservedTarget, Rights};
 
 use super::world::{OK, Server, World, expect, hear, say};
 
@@ -233,9 +233,9 @@ fn a_watched_program_is_told_of_ports_that_no_rule_opens() {
         .listen(443)
         .open();
     let address = world.look_up("api.test").unwrap();
-    let seen = |address: IpAddr, port: u16, count: u64| Seen {
+    let seen = |address: IpAddr, port: u16, count: u64| ObservedAccess {
         wanted: Rights::WRITE,
-        target: SeenTarget::Address((address, port).into()),
+        target: ObservedTarget::Address((address, port).into()),
         programs: vec!["curl".to_owned()],
         count,
         looked: false,

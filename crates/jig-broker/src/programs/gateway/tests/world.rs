@@ -9,19 +9,21 @@ use std::thread;
 use std::time::Duration;
 
 use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, NetRule, Origin, Policy, Workspace};
+use jig_policy::{
+    DeclaredAccess, DeclaredNetRule, DefaultAccess, Guards, Policy, RuleOrigin, Workspace,
+};
 use jig_proto::Denial;
 use jig_sandbox::{GatewaySockets, NAMES_V6, PROXY_PORT};
 
 use crate::audit::{AuditEntry, AuditSink, OnAuditFailure};
 use crate::broker::{Broker, BrokerParts};
-use crate::network::dns::{self, KIND_A, Said};
+use crate::network::dns::{self, DnsAnswer, KIND_A};
 use crate::network::resolver::Resolver;
 use crate::programs::gateway::Gateway;
-use crate::programs::gateway::names::Plan;
+use crate::programs::gateway::names::AddressPlan;
 
 /// Names stand for loopback addresses.
-pub(super) const PLAN: Plan = Plan {
+pub(super) const PLAN: AddressPlan = AddressPlan {
     v4: Ipv4Addr::new(127, 80, 0, 0),
     v6: Some(NAMES_V6.0),
     gateway: Ipv4Addr::new(127, 80, 0, 1),
@@ -33,7 +35,7 @@ pub(super) const LONG: Duration = Duration::from_secs(60);
 /// What is to be there.
 #[derive(Default)]
 pub(super) struct World {
-    pub(super) access: Access,
+    pub(super) access: DeclaredAccess,
     pub(super) names: Table,
     pub(super) log: Arc<Log>,
     pub(super) on_audit_failure: OnAuditFailure,
@@ -46,14 +48,14 @@ impl World {
     }
 
     /// Adds a rule.
-    pub(super) fn rule(mut self, host: &str, change: impl FnOnce(&mut NetRule)) -> Self {
-        let mut rule = NetRule {
+    pub(super) fn rule(mut self, host: &str, change: impl FnOnce(&mut DeclaredNetRule)) -> Self {
+        let mut rule = DeclaredNetRule {
             host: host.to_owned(),
             scheme: None,
             port: None,
             path_prefix: None,
             allow: true,
-            origin: Origin::line("jig.toml", self.access.net.len() as u32 + 1),
+            origin: RuleOrigin::line("jig.toml", self.access.net.len() as u32 + 1),
         };
         change(&mut rule);
         self.ports.extend(rule.port);
@@ -143,8 +145,8 @@ impl Opened {
         let query = dns::write_query(7, name, KIND_A).unwrap();
         let answer = self.ask(&query);
         match dns::read_answer(&answer, 7, name, KIND_A).unwrap() {
-            Said::Addresses(addresses) => addresses.first().copied(),
-            Said::NoSuchName => None,
+            DnsAnswer::Addresses(addresses) => addresses.first().copied(),
+            DnsAnswer::NoSuchName => None,
             other => panic!("{other:?}"),
         }
     }

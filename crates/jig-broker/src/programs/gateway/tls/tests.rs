@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use super::{Hello, MAX_BYTES, read_hello};
+use super::{ClientHello, MAX_BYTES, read_hello};
 
 /// The first bytes of a real client.
 fn real(name: &str) -> Vec<u8> {
@@ -65,8 +65,8 @@ fn names(names: &[(u8, &str)]) -> Vec<u8> {
     [&(list.len() as u16).to_be_bytes(), list.as_slice()].concat()
 }
 
-fn hello(name: Option<&str>, encrypted: bool) -> Hello {
-    Hello {
+fn hello(name: Option<&str>, encrypted: bool) -> ClientHello {
+    ClientHello {
         name: name.map(str::to_owned),
         encrypted,
     }
@@ -93,7 +93,7 @@ fn the_message_may_come_in_any_records() {
 
 #[test]
 fn names_that_are_hidden_doubled_or_odd_are_told() {
-    let check = |extensions: &[(u16, Vec<u8>)], expected: Option<Hello>| {
+    let check = |extensions: &[(u16, Vec<u8>)], expected: Option<ClientHello>| {
         let read = read_hello(&made(extensions, 500));
         assert_eq!(read.ok().flatten(), expected, "{extensions:?}");
     };

@@ -1,19 +1,19 @@
 use std::sync::Arc;
 
 use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::ProjectPath;
 
 use super::super::scrubbed_copies::MAX_COPIES;
-use crate::{Broker, BrokerParts, Judged, Open, OpenFile};
+use crate::{Broker, BrokerParts, JudgedRequest, OpenFile, OpenRequest};
 
 fn open(broker: &Broker) -> OpenFile {
-    let open = Open {
+    let open = OpenRequest {
         read: true,
-        ..Open::new("large")
+        ..OpenRequest::new("large")
     };
     match broker.judge_open(&open) {
-        Judged::Ready(work) => work.open().unwrap(),
+        JudgedRequest::Ready(work) => work.open().unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -29,7 +29,7 @@ fn x40_copies_without_secrets_are_bounded_for_all_files_together() {
     files.put_file(&path, content, false).unwrap();
     let files: Arc<dyn ProjectFiles> = Arc::new(files);
     let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
-    let (access, guards) = (Access::default(), Guards::default());
+    let (access, guards) = (DeclaredAccess::default(), Guards::default());
     let policy = Policy::compile(&access, DefaultAccess::WASM, &guards, &workspace).unwrap();
     let parts = BrokerParts::new("tool", "c1", files, Arc::new(policy));
     let broker = Broker::new(parts);

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use jig_proto::vfs::{ErrorKind, Header};
 
-use super::{Template, read};
+use super::{HeaderTemplate, read};
 use crate::host_env::HostEnv;
 
 fn header<'a>(name: &'a str, value: &'a str) -> Header<'a> {
@@ -16,7 +16,7 @@ fn fill(value: &str) -> Result<(String, Vec<String>), String> {
     let env: HostEnv = [("TOKEN", "abcd"), ("B_2", "efgh"), ("BAD", "x\r\ny")]
         .into_iter()
         .collect();
-    let template = Template::read(&header("X-Test", value))?;
+    let template = HeaderTemplate::read(&header("X-Test", value))?;
     let filled = template.fill(&env);
     let filled = filled.map_err(|error| error.kind().name().to_owned())?;
     let secrets = filled.secrets().map(str::to_owned).collect();
@@ -86,7 +86,7 @@ fn headers_cannot_inject_lines_or_redirect_the_request() {
 #[test]
 fn debug_does_not_show_values() {
     let env: HostEnv = [("TOKEN", "hunter22")].into_iter().collect();
-    let template = Template::read(&header("X", "${TOKEN}")).unwrap();
+    let template = HeaderTemplate::read(&header("X", "${TOKEN}")).unwrap();
     let shown = format!("{:?} {env:?}", template.fill(&env).unwrap());
     assert!(!shown.contains("hunter22"), "{shown}");
 }

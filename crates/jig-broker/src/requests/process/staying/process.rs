@@ -1,4 +1,4 @@
-//! [`Process`]: a program that stays, as requests see it.
+//! [`StayingProgram`]: a program that stays, as requests see it.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use jig_proto::vfs::{ErrorReply, ProcessOutput};
 use jig_proto::{CutReport, TerminalReport, View};
-use jig_pty::{Cut, Input, Piece, Settle, TerminalFacts, Transcript};
+use jig_pty::{CutSide, Input, Settle, TerminalFacts, Transcript, TranscriptPiece};
 use jig_sandbox::{Exit, Waker};
 
-use super::processes::Inputs;
+use super::processes::InputReads;
 use crate::cancel::{CancelHook, CancelToken};
 use crate::scrub::{Scrubber, Secrets};
 
 /// A program that stays. Its thread owns the program; this is what it shares with requests.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct StayingProgram {
     number: u64,
-    state: Mutex<State>,
+    state: Mutex<StayingProgramState>,
     /// There is output, or it has ended, or those who wait should look up for another reason.
     changed: Condvar,
     /// Wakes its thread.
@@ -28,31 +28,31 @@ pub(crate) struct Process {
 }
 
 #[derive(Debug)]
-struct State {
+struct StayingProgramState {
     transcript: Transcript,
     /// How far the tool has read.
     told: u64,
     takes_input: bool,
-    inbox: Vec<Letter>,
+    inbox: Vec<StayInput>,
     /// It has been asked to end, and is killed at this time.
     kill_at: Option<Instant>,
-    end: Option<End>,
+    end: Option<StayEnd>,
 }
 
 /// Input on its way to the thread of a program.
 #[derive(Debug)]
-pub(super) struct Letter {
+pub(super) struct StayInput {
     pub(super) input: Vec<Input>,
     pub(super) reply: SyncSender<Result<(), ErrorReply>>,
 }
 
 /// How a program ended; `None` if it could not be watched to its end.
 #[derive(Debug, Clone, Copy)]
-struct End(Option<Exit>);
+struct StayEnd(Option<Exit>);
 
 /// What of the output is looked at.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct StayLook {
     pub(super) view: View,
     /// What is new comes after this, not after what was read before.
     pub(super) after: Option<u64>,
@@ -60,11 +60,11 @@ pub(super) struct Look {
 }
 
 /// What a request does with a program.
-impl Process {
+impl StayingProgram {
     pub(super) fn new(number: u64, transcript: Transcript) -> std::io::Result<Self> {
         Ok(Self {
             number,
-            state: Mutex::new(State {
+            state: Mutex::new(StayingProgramState {
                 transcript,
                 told: 0,
                 takes_input: true,
@@ -95,7 +95,7 @@ impl Process {
             if !state.takes_input {
                 return Err(ended());
             }
-            state.inbox.push(Letter { input, reply });
+            state.inbox.push(StayInput { input, reply });
         }
         self.waker.wake();
         // What nobody answers came too late.
@@ -106,15 +106,16 @@ impl Process {
     /// more comes for the moment. The end of the program, input for the tool and giving up end every wait.
     pub(super) fn wait(
         self: &Arc<Self>,
-        look: &Look,
+        look: &StayLook,
         wait: Duration,
         settle: bool,
         cancel: &CancelToken,
-        inputs: &Inputs<'_>,
+        inputs: &InputReads<'_>,
     ) {
         let _hook = self.woken_by(cancel);
-        let is_over =
-            |state: &State| state.end.is_some() || cancel.is_cancelled() || inputs.have_come();
+        let is_over = |state: &StayingProgramState| {
+            state.end.is_some() || cancel.is_cancelled() || inputs.have_come()
+        };
         let start = Instant::now();
         let mut state = self.lock();
         let after = look.after.unwrap_or(state.told);
@@ -156,7 +157,7 @@ impl Process {
     }
 
     /// The output that is looked at, and where the program stands.
-    pub(super) fn look(&self, look: &Look, secrets: &Secrets) -> ProcessOutput<'static> {
+    pub(super) fn look(&self, look: &StayLook, secrets: &Secrets) -> ProcessOutput<'static> {
         let scrubber = secrets.scrubber();
         let mut state = self.lock();
         let after = look.after.unwrap_or(state.told);
@@ -167,9 +168,9 @@ impl Process {
         state.told = piece.seq;
         drop(state);
         let (exit_code, signal) = match end {
-            Some(End(Some(Exit::Exited { code }))) => (Some(code), None),
-            Some(End(Some(Exit::Killed { signal, .. }))) => (None, Some(signal)),
-            Some(End(None)) | None => (None, None),
+            Some(StayEnd(Some(Exit::Exited { code }))) => (Some(code), None),
+            Some(StayEnd(Some(Exit::Killed { signal, .. }))) => (None, Some(signal)),
+            Some(StayEnd(None)) | None => (None, None),
         };
         ProcessOutput {
             running: end.is_none(),
@@ -225,9 +226,9 @@ impl Process {
 
     fn sleep<'a>(
         &self,
-        state: MutexGuard<'a, State>,
+        state: MutexGuard<'a, StayingProgramState>,
         limit: Option<Duration>,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'a, StayingProgramState> {
         match limit {
             Some(limit) => {
                 let woken = self.changed.wait_timeout(state, limit);
@@ -240,19 +241,19 @@ impl Process {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StayingProgramState> {
         // A transcript is whole after each piece of output, whoever panics elsewhere.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What the thread of a program does with it.
-impl Process {
+impl StayingProgram {
     pub(super) fn waker(&self) -> &Waker {
         &self.waker
     }
 
-    pub(super) fn take_letters(&self) -> Vec<Letter> {
+    pub(super) fn take_letters(&self) -> Vec<StayInput> {
         std::mem::take(&mut self.lock().inbox)
     }
 
@@ -277,7 +278,7 @@ impl Process {
         self.refuse_input();
         let mut state = self.lock();
         state.transcript.finish();
-        state.end = Some(End(exit));
+        state.end = Some(StayEnd(exit));
         drop(state);
         self.changed.notify_all();
     }
@@ -288,10 +289,15 @@ impl Process {
 /// Those that a program prints are gone already. Here it is about values that were remembered only
 /// afterwards, and those that a program draws on the screen in parts. A tool chooses where a piece begins and
 /// ends, so they are looked for in all that is kept: no piece may show half of one.
-fn clean(transcript: &Transcript, look: &Look, after: u64, scrubber: Option<&Scrubber>) -> Piece {
+fn clean(
+    transcript: &Transcript,
+    look: &StayLook,
+    after: u64,
+    scrubber: Option<&Scrubber>,
+) -> TranscriptPiece {
     let show = |max| match look.view {
         // A program that reads wants all of it, one page after the other.
-        View::New => transcript.since(after, max, Cut::Back),
+        View::New => transcript.since(after, max, CutSide::Back),
         View::Screen => transcript.shown(max),
         View::All => transcript.all(max),
     };
@@ -339,7 +345,7 @@ fn report(facts: TerminalFacts) -> TerminalReport {
 }
 
 /// What is missing in a piece of output, and what can be done about it.
-fn cut(piece: &Piece, view: View, is_terminal: bool) -> Option<CutReport> {
+fn cut(piece: &TranscriptPiece, view: View, is_terminal: bool) -> Option<CutReport> {
     let mut hints = Vec::new();
     let mut bytes = piece.left;
     if piece.left > 0 {

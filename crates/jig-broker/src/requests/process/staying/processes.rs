@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use jig_proto::vfs::{ErrorKind, ErrorReply};
 
-use super::process::Process;
+use super::process::StayingProgram;
 use super::thread::Pump;
 
 /// The programs of one broker. None of them outlives [`end`](Self::end).
 #[derive(Debug, Default)]
 pub(crate) struct Processes {
-    table: Mutex<Table>,
+    table: Mutex<ProgramTable>,
     /// A start has come to its end.
     settled: Condvar,
     /// How often there was input for the tool.
@@ -24,25 +24,25 @@ pub(crate) struct Processes {
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct ProgramTable {
     last: u64,
     /// How many are being started.
     starting: usize,
     is_closed: bool,
     /// Those that run, and some that have ended, until somebody has seen how.
-    all: BTreeMap<u64, Arc<Process>>,
+    all: BTreeMap<u64, Arc<StayingProgram>>,
 }
 
 impl Processes {
     /// The program of this number.
-    pub(super) fn find(&self, number: u64) -> Result<Arc<Process>, ErrorReply> {
+    pub(super) fn find(&self, number: u64) -> Result<Arc<StayingProgram>, ErrorReply> {
         let table = self.lock();
         let found = table.all.get(&number).cloned();
         found.ok_or_else(|| ErrorReply::unknown_process(number))
     }
 
     /// A place for one more program, unless there are `most` already.
-    pub(super) fn reserve(&self, most: usize) -> Result<Reserved<'_>, ErrorReply> {
+    pub(super) fn reserve(&self, most: usize) -> Result<ReservedProgram<'_>, ErrorReply> {
         let mut table = self.lock();
         if table.is_closed {
             return Err(ErrorReply::cancelled());
@@ -63,14 +63,14 @@ impl Processes {
         }
         table.last += 1;
         table.starting += 1;
-        Ok(Reserved {
+        Ok(ReservedProgram {
             processes: self,
             number: table.last,
         })
     }
 
     /// Takes a program that has ended out of the table.
-    pub(super) fn forget(&self, process: &Process) {
+    pub(super) fn forget(&self, process: &StayingProgram) {
         self.lock().all.remove(&process.number());
     }
 
@@ -84,7 +84,7 @@ impl Processes {
     /// Ends all programs and waits until they are gone; more can be started then.
     pub(crate) fn clear(&self, grace: Duration) {
         let mut table = self.lock();
-        let all: Vec<Arc<Process>> = table.all.values().cloned().collect();
+        let all: Vec<Arc<StayingProgram>> = table.all.values().cloned().collect();
         for process in &all {
             process.ask_to_end(grace);
         }
@@ -103,21 +103,21 @@ impl Processes {
     /// Has the reads that wait return, or else the next one that would.
     pub(crate) fn input_has_come(&self) {
         self.come.fetch_add(1, Ordering::SeqCst);
-        let all: Vec<Arc<Process>> = self.lock().all.values().cloned().collect();
+        let all: Vec<Arc<StayingProgram>> = self.lock().all.values().cloned().collect();
         for process in all {
             process.wake_readers();
         }
     }
 
     /// Input for the tool, as a read sees it that begins now.
-    pub(super) fn inputs(&self) -> Inputs<'_> {
-        Inputs {
+    pub(super) fn inputs(&self) -> InputReads<'_> {
+        InputReads {
             processes: self,
             taken: self.taken.load(Ordering::SeqCst),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, ProgramTable> {
         // A panic elsewhere cannot leave the table half-changed.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,19 +125,19 @@ impl Processes {
 
 /// A place for a program that is being started.
 #[derive(Debug)]
-pub(super) struct Reserved<'a> {
+pub(super) struct ReservedProgram<'a> {
     processes: &'a Processes,
     number: u64,
 }
 
-impl Reserved<'_> {
+impl ReservedProgram<'_> {
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
     /// Puts the program there and starts its thread, unless the table has been closed meanwhile: then it is
     /// killed before this returns.
-    pub(super) fn fill(self, process: &Arc<Process>, pump: Pump) -> Result<u64, ErrorReply> {
+    pub(super) fn fill(self, process: &Arc<StayingProgram>, pump: Pump) -> Result<u64, ErrorReply> {
         let mut table = self.processes.lock();
         if table.is_closed {
             drop(table);
@@ -156,7 +156,7 @@ impl Reserved<'_> {
     }
 }
 
-impl Drop for Reserved<'_> {
+impl Drop for ReservedProgram<'_> {
     fn drop(&mut self) {
         self.processes.lock().starting -= 1;
         self.processes.settled.notify_all();
@@ -168,12 +168,12 @@ impl Drop for Reserved<'_> {
 /// It is not lost between two reads: a tool that has just looked for input and found none may already be on
 /// its way into the next read when some comes.
 #[derive(Debug)]
-pub(super) struct Inputs<'a> {
+pub(super) struct InputReads<'a> {
     processes: &'a Processes,
     taken: u64,
 }
 
-impl Inputs<'_> {
+impl InputReads<'_> {
     /// Whether there is some that no earlier read was cut short for.
     pub(super) fn have_come(&self) -> bool {
         self.processes.come.load(Ordering::SeqCst) != self.taken

@@ -5,17 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jig_files::View;
+use jig_files::FilesView;
 use jig_proto::vfs::{ErrorKind, ErrorReply, Method};
-use jig_pty::{Console, SendError, Signal, Source, Transcript};
+use jig_pty::{Console, OutputSource, SendError, Signal, Transcript};
 use jig_sandbox::{Exit, Interest, poll};
 use rustix::process::Signal as Number;
 
-use super::process::{Letter, Process};
-use crate::broker::Inner;
+use super::process::{StayInput, StayingProgram};
+use crate::broker::BrokerCore;
 use crate::programs::running::RunningProgram;
-use crate::requests::process::end_report::Ended;
-use crate::requests::work::Record;
+use crate::requests::process::end_report::ProgramEndReport;
+use crate::requests::work::AuditRecord;
 use crate::scrub::ScrubStream;
 
 /// Owns a program: gives it its input, takes its output, ends it when it is told to, and clears up after it.
@@ -24,15 +24,15 @@ use crate::scrub::ScrubStream;
 /// for it, and then given up.
 #[derive(Debug)]
 pub(super) struct Pump {
-    pub(super) inner: Arc<Inner>,
-    pub(super) process: Arc<Process>,
+    pub(super) inner: Arc<BrokerCore>,
+    pub(super) process: Arc<StayingProgram>,
     /// Take the secrets out of output and errors, each for itself.
     pub(super) streams: [ScrubStream; 2],
     pub(super) program: RunningProgram,
     pub(super) console: Console,
-    pub(super) view: View,
+    pub(super) view: FilesView,
     /// The line that tells how it ended.
-    pub(super) record: Record,
+    pub(super) record: AuditRecord,
 }
 
 impl Pump {
@@ -72,7 +72,7 @@ impl Pump {
             Some(exit) => format!("it {exit}"),
             None => "it could not be watched".to_owned(),
         }));
-        let mut ended = Ended::of(program, &inner, failed && !was_asked, &mut record);
+        let mut ended = ProgramEndReport::of(program, &inner, failed && !was_asked, &mut record);
         // A copy brings its changes back before the tool hears of the end.
         let report = view.close();
         if !report.is_complete() {
@@ -158,8 +158,8 @@ impl Pump {
             taken += bytes.len();
             clean.clear();
             match source {
-                Source::Output => output.push(bytes, &mut clean),
-                Source::Errors => errors.push(bytes, &mut clean),
+                OutputSource::Output => output.push(bytes, &mut clean),
+                OutputSource::Errors => errors.push(bytes, &mut clean),
             }
             process.with_transcript(|transcript| {
                 transcript.push(&clean);
@@ -179,7 +179,7 @@ impl Pump {
 
     /// Gives the program what was written to it.
     fn deliver(&mut self) {
-        for Letter { input, reply } in self.process.take_letters() {
+        for StayInput { input, reply } in self.process.take_letters() {
             let Self {
                 process, console, ..
             } = self;

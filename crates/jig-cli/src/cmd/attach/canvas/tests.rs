@@ -1,10 +1,10 @@
 use jig_proto::Question;
-use jig_station::protocol::By;
+use jig_station::protocol::QuestionAuthor;
 
 use super::*;
 
-fn frame(lines: &[&str], cursor: Option<(u16, u16)>) -> Frame {
-    Frame {
+fn frame(lines: &[&str], cursor: Option<(u16, u16)>) -> ScreenFrame {
+    ScreenFrame {
         lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         rows: 2,
         cols: 10,
@@ -24,7 +24,7 @@ fn rows(text: &str) -> Vec<String> {
 #[test]
 fn the_screen_is_shown_with_a_line_of_ours_below() {
     let mut canvas = Canvas::new("h_1", "shell", false);
-    canvas.take(Seen::Screen(frame(&["$ ls", "a.txt"], Some((1, 3)))));
+    canvas.take(HandleEvent::Screen(frame(&["$ ls", "a.txt"], Some((1, 3)))));
     let text = format!("{ENTER}{}", canvas.painted());
     let rows = rows(&text);
     assert_eq!(rows[0], "$ ls");
@@ -37,12 +37,12 @@ fn the_screen_is_shown_with_a_line_of_ours_below() {
 #[test]
 fn nothing_of_an_earlier_screen_stays() {
     let mut canvas = Canvas::new("h_1", "shell", true);
-    canvas.take(Seen::Screen(frame(
+    canvas.take(HandleEvent::Screen(frame(
         &["a long line", "another", "third"],
         None,
     )));
     let mut text = format!("{ENTER}{}", canvas.painted());
-    canvas.take(Seen::Screen(frame(&["short"], None)));
+    canvas.take(HandleEvent::Screen(frame(&["short"], None)));
     text.push_str(&canvas.painted());
     let rows = rows(&text);
     assert_eq!(rows[0], "short");
@@ -58,13 +58,13 @@ fn what_a_tool_says_does_not_steer_the_terminal() {
         !painted.contains("\x1b]") && !painted.contains('\x07'),
         "{painted:?}"
     );
-    let asked = |by| Asked {
+    let asked = |by| StationQuestion {
         number: 7,
         by,
         tool: "x\x1b[2J".to_owned(),
         question: Question::yes_no("q", "really?\x1b[2J\nyes"),
     };
-    canvas.take(Seen::Question(Box::new(asked(By::Tool))));
+    canvas.take(HandleEvent::Question(Box::new(asked(QuestionAuthor::Tool))));
     let painted = canvas.painted();
     assert!(
         !painted.contains("\x1b[2J") && !painted.contains('\n'),
@@ -73,10 +73,12 @@ fn what_a_tool_says_does_not_steer_the_terminal() {
     // It is said whose question it is.
     assert!(painted.contains("asks: really?"), "{painted:?}");
     assert!(!painted.contains("jig asks"), "{painted:?}");
-    canvas.take(Seen::Question(Box::new(asked(By::Policy))));
+    canvas.take(HandleEvent::Question(Box::new(asked(
+        QuestionAuthor::Policy,
+    ))));
     assert!(canvas.painted().contains("jig asks: really?"));
     let turned = frame(&["\u{202e}abc\u{2066}\u{2028}"], None);
-    canvas.take(Seen::Screen(turned));
+    canvas.take(HandleEvent::Screen(turned));
     let painted = canvas.painted();
     assert!(
         painted.contains("\\u{202e}abc\\u{2066}\\u{2028}"),
@@ -88,7 +90,7 @@ fn what_a_tool_says_does_not_steer_the_terminal() {
 #[test]
 fn keys_are_set_once() {
     let mut canvas = Canvas::new("h_1", "vim", true);
-    canvas.take(Seen::Screen(frame(&["x"], None)));
+    canvas.take(HandleEvent::Screen(frame(&["x"], None)));
     assert!(canvas.painted().contains("\x1b[?1h\x1b[?2004l"));
     assert!(!canvas.painted().contains("\x1b[?1h"));
 }

@@ -1,6 +1,6 @@
 use camino::Utf8Path;
 
-use super::{Place, advice, of_hint};
+use super::{FlagContext, advice, of_hint};
 
 fn check(hint: &str, expected: &str) {
     check_in("/ws", hint, expected);
@@ -14,8 +14,8 @@ fn check_in(current: &str, hint: &str, expected: &str) {
     assert_eq!(flags.as_deref(), Some(expected), "{hint}");
 }
 
-fn at(current: &str) -> Place<'_> {
-    Place {
+fn at(current: &str) -> FlagContext<'_> {
+    FlagContext {
         root: Utf8Path::new("/ws"),
         current: Utf8Path::new(current),
     }

@@ -1,5 +1,5 @@
 use super::check;
-use crate::model::CommandError;
+use crate::model::CommandSyntaxError;
 
 #[test]
 fn templates_where_a_variable_is_only_text_j_004() {
@@ -32,7 +32,7 @@ fn templates_that_a_shell_would_calculate_with_j_004() {
         "[[ {{x}} -gt 1 ]]",
         "[[ -n a && {{x}} -eq 1 ]]",
     ] {
-        let expected = CommandError::Arithmetic("{{x}}".to_owned());
+        let expected = CommandSyntaxError::Arithmetic("{{x}}".to_owned());
         assert_eq!(check(line), Err(expected), "{line}");
     }
 }

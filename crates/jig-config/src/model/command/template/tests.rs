@@ -7,7 +7,7 @@ fn check(word: &str, expected: Result<(), (&str, &str)>) {
     edit.properties
         .insert("old".to_owned(), Parameter::default());
     parameters.insert("edit".to_owned(), edit);
-    let known = Known {
+    let known = TemplateValues {
         parameters: &parameters,
         options: Map::new(),
         input: Input::Argv,
@@ -86,7 +86,7 @@ fn a_variable_that_can_never_exist_is_a_mistake() {
 
 #[test]
 fn a_filter_that_does_not_exist_is_a_mistake() {
-    let known = Known {
+    let known = TemplateValues {
         parameters: &IndexMap::new(),
         options: Map::new(),
         input: Input::Argv,

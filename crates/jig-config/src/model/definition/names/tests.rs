@@ -2,10 +2,10 @@ use super::*;
 
 fn named(wanted: &[(usize, &str, &str)], taken: &[&str]) -> Vec<String> {
     let servers: Vec<String> = wanted.iter().map(|(rank, ..)| format!("s{rank}")).collect();
-    let wanted: Vec<Wanted<'_>> = wanted
+    let wanted: Vec<UnnamedTool<'_>> = wanted
         .iter()
         .zip(&servers)
-        .map(|((rank, prefix, tool), server)| Wanted {
+        .map(|((rank, prefix, tool), server)| UnnamedTool {
             rank: *rank,
             server,
             prefix,

@@ -1,18 +1,18 @@
 use serde_json::{Value as Json, json};
 
-use super::{Match, RunCondition, RunTest, parse_pointer};
+use super::{ConditionMatch, RunCondition, RunTest, parse_pointer};
 
-const YES: Match = Match::Yes;
-const NO: Match = Match::No;
-const UNCLEAR: Match = Match::Unclear;
+const YES: ConditionMatch = ConditionMatch::Yes;
+const NO: ConditionMatch = ConditionMatch::No;
+const UNCLEAR: ConditionMatch = ConditionMatch::Unclear;
 
-fn matches(pointer: &str, test: RunTest, arguments: &Json) -> Match {
+fn matches(pointer: &str, test: RunTest, arguments: &Json) -> ConditionMatch {
     let steps = parse_pointer(pointer).expect("a pointer");
     let arguments = arguments.as_object().expect("an object");
-    RunCondition::new(steps, test).matches(arguments, &|_| super::Leads::AsWritten)
+    RunCondition::new(steps, test).matches(arguments, &|_| super::PathMeaning::AsWritten)
 }
 
-fn prefix(prefix: &str, argument: impl Into<Json>) -> Match {
+fn prefix(prefix: &str, argument: impl Into<Json>) -> ConditionMatch {
     let argument: Json = argument.into();
     let test = RunTest::Prefix(prefix.to_owned());
     matches("/path", test, &json!({ "path": argument }))
@@ -21,7 +21,7 @@ fn prefix(prefix: &str, argument: impl Into<Json>) -> Match {
 /// No spelling of a path gets into a directory, or out of it.
 #[test]
 fn prefixes_of_paths() {
-    let check = |argument: &str, expected: Match| {
+    let check = |argument: &str, expected: ConditionMatch| {
         assert_eq!(prefix("src/", argument), expected, "{argument:?}");
         // However the prefix itself is spelled.
         assert_eq!(prefix("./src//", argument), expected, "{argument:?}");
@@ -87,7 +87,7 @@ fn prefixes_of_paths() {
 
 #[test]
 fn other_prefixes() {
-    let check = |start: &str, argument: Json, expected: Match| {
+    let check = |start: &str, argument: Json, expected: ConditionMatch| {
         assert_eq!(
             prefix(start, argument.clone()),
             expected,
@@ -147,7 +147,7 @@ fn other_prefixes() {
 /// A list is meant if every item is; if some are, nobody can tell.
 #[test]
 fn prefixes_of_lists() {
-    let check = |argument: Json, expected: Match| {
+    let check = |argument: Json, expected: ConditionMatch| {
         assert_eq!(prefix("src/", argument.clone()), expected, "{argument}");
     };
     check(json!(["src/a", "src/b"]), YES);
@@ -162,7 +162,7 @@ fn prefixes_of_lists() {
 
 #[test]
 fn values() {
-    let check = |wanted: Json, argument: Json, expected: Match| {
+    let check = |wanted: Json, argument: Json, expected: ConditionMatch| {
         let arguments = json!({ "path": argument });
         let equals = matches("/path", RunTest::Equals(wanted.clone()), &arguments);
         assert_eq!(equals, expected, "{wanted} {argument}");

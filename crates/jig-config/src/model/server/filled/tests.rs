@@ -1,7 +1,7 @@
 use super::*;
 
-fn fill(text: &str) -> Result<String, Unfilled> {
-    let filled = Filled::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+fn fill(text: &str) -> Result<String, FillError> {
+    let filled = ServerSettingText::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut look = |name: &str| match name {
         "A" => Some("1".to_owned()),
         "EMPTY" => Some(String::new()),
@@ -33,7 +33,7 @@ fn texts_are_filled() {
 #[test]
 fn what_is_missing_is_named_and_nothing_else() {
     let error = fill("secret ${NONE}").expect_err("it is not set");
-    assert_eq!(error, Unfilled::Variable("NONE".to_owned()));
+    assert_eq!(error, FillError::Variable("NONE".to_owned()));
     assert_eq!(error.to_string(), "the variable `NONE` is not set");
     // A value with a line's end would end a header.
     let error = fill("${LINES}").expect_err("it has lines").to_string();
@@ -46,7 +46,7 @@ fn what_is_missing_is_named_and_nothing_else() {
 #[test]
 fn texts_that_cannot_be_read() {
     let check = |text: &str, expected: FilledError| {
-        assert_eq!(Filled::parse(text), Err(expected), "{text}");
+        assert_eq!(ServerSettingText::parse(text), Err(expected), "{text}");
     };
     check("${", FilledError::Open);
     check("a${A", FilledError::Open);
@@ -63,7 +63,7 @@ fn texts_that_cannot_be_read() {
 #[test]
 fn commands_print_values() {
     let words = vec!["gh".to_owned(), "auth".to_owned()];
-    let filled = Filled::from_command(words.clone());
+    let filled = ServerSettingText::from_command(words.clone());
     assert!(filled.is_secret());
     assert_eq!(filled.command(), Some(words.as_slice()));
     assert_eq!(filled.to_string(), "{ command = [\"gh\", \"auth\"] }");
@@ -96,15 +96,15 @@ fn commands_print_values() {
 #[test]
 fn what_is_written_is_kept_and_not_debugged() {
     for text in ["", "a", "${A}", "a${B:-c}$$", "$"] {
-        let filled = Filled::parse(text).expect("it can be read");
+        let filled = ServerSettingText::parse(text).expect("it can be read");
         assert_eq!(filled.to_string(), text);
     }
-    let filled = Filled::parse("hunter2 ${A}").expect("it can be read");
+    let filled = ServerSettingText::parse("hunter2 ${A}").expect("it can be read");
     assert!(!format!("{filled:?}").contains("hunter2"), "{filled:?}");
     assert_eq!(filled.plain(), None);
-    let literal = Filled::literal("a${B}$c");
+    let literal = ServerSettingText::literal("a${B}$c");
     assert_eq!(literal.plain(), Some("a${B}$c"));
-    let again = Filled::parse(&literal.to_string()).expect("it can be read");
+    let again = ServerSettingText::parse(&literal.to_string()).expect("it can be read");
     assert_eq!(again.plain(), Some("a${B}$c"));
     assert!(!literal.is_secret());
 }

@@ -4,19 +4,19 @@ use indexmap::IndexMap;
 use jig_programs::{SplitError, split_line};
 use jig_proto::{Hint, hint};
 
-use super::super::filled::{Filled, FilledError};
+use super::super::filled::{FilledError, ServerSettingText};
 use super::super::url::{ServerUrlError, server_url};
-use super::super::{Reach, secret};
-use super::Reader;
+use super::super::{ServerReach, secret};
+use super::ServerReader;
 use crate::model::build;
 use crate::origin::Layer;
 use crate::problem::Problem;
 use crate::quoting::{clean, quote};
-use crate::value::{Entry, Node, Value};
+use crate::value::{ConfigNode, TableEntry, Value};
 
-impl Reader<'_> {
+impl ServerReader<'_> {
     /// The program, or the URL.
-    pub(super) fn reach(&mut self, star: &build::Shared) -> Option<Reach> {
+    pub(super) fn reach(&mut self, star: &build::SharedSettings) -> Option<ServerReach> {
         let command = self.node.entry("command");
         let url = self.node.entry("url");
         match (command, url) {
@@ -56,7 +56,7 @@ impl Reader<'_> {
                     &mut self.errors,
                     &mut self.warnings,
                 );
-                Some(Reach::Program {
+                Some(ServerReach::Program {
                     command: words?,
                     policy: Box::new(policy?),
                 })
@@ -66,7 +66,7 @@ impl Reader<'_> {
                 self.only_of_a_program();
                 let url = self.url(url);
                 let headers = self.all_filled("headers");
-                Some(Reach::Remote { url: url?, headers })
+                Some(ServerReach::Remote { url: url?, headers })
             }
         }
     }
@@ -155,7 +155,7 @@ impl Reader<'_> {
     }
 
     /// The program and its arguments.
-    fn command(&mut self, entry: &Entry) -> Option<Vec<Filled>> {
+    fn command(&mut self, entry: &TableEntry) -> Option<Vec<ServerSettingText>> {
         let before = self.errors.len();
         let args = self.node.entry("args");
         let mut words = Vec::new();
@@ -199,7 +199,7 @@ impl Reader<'_> {
         (self.errors.len() == before).then_some(words)
     }
 
-    fn unreadable_command(&mut self, entry: &Entry, error: &SplitError) {
+    fn unreadable_command(&mut self, entry: &TableEntry, error: &SplitError) {
         let problem = self.problem(
             "command",
             &format!("has a `command` that cannot be split into words: {error}"),
@@ -211,7 +211,7 @@ impl Reader<'_> {
             .push(problem.at(&entry.node.origin, "").without_text());
     }
 
-    fn url(&mut self, entry: &Entry) -> Option<Filled> {
+    fn url(&mut self, entry: &TableEntry) -> Option<ServerSettingText> {
         let url = self.filled("url", None, &entry.node)?;
         // What is filled in later is checked again then.
         let Some(Err(error)) = url.plain().map(server_url) else {
@@ -238,8 +238,8 @@ impl Reader<'_> {
     }
 
     /// All values below a key of names.
-    pub(super) fn all_filled(&mut self, key: &str) -> IndexMap<String, Filled> {
-        let entries = self.node.get(key).and_then(Node::table);
+    pub(super) fn all_filled(&mut self, key: &str) -> IndexMap<String, ServerSettingText> {
+        let entries = self.node.get(key).and_then(ConfigNode::table);
         let mut all = IndexMap::new();
         for (name, entry) in entries.into_iter().flatten() {
             let place = format!("{key}.{}", crate::quoting::key(name));
@@ -251,10 +251,15 @@ impl Reader<'_> {
     }
 
     /// A checked value, with what is wrong with it reported; `name` is the variable or header that it is for.
-    fn filled(&mut self, key: &str, name: Option<&str>, node: &Node) -> Option<Filled> {
+    fn filled(
+        &mut self,
+        key: &str,
+        name: Option<&str>,
+        node: &ConfigNode,
+    ) -> Option<ServerSettingText> {
         let value = match node.text() {
             Some(text) => self.parsed_for(key, name, text, node)?,
-            None => Filled::read(node).ok()?,
+            None => ServerSettingText::read(node).ok()?,
         };
         let Some(words) = value.command() else {
             return Some(value);
@@ -290,7 +295,7 @@ impl Reader<'_> {
         None
     }
 
-    fn parsed(&mut self, key: &str, text: &str, node: &Node) -> Option<Filled> {
+    fn parsed(&mut self, key: &str, text: &str, node: &ConfigNode) -> Option<ServerSettingText> {
         self.parsed_for(key, None, text, node)
     }
 
@@ -300,9 +305,9 @@ impl Reader<'_> {
         key: &str,
         name: Option<&str>,
         text: &str,
-        node: &Node,
-    ) -> Option<Filled> {
-        let value = match Filled::parse(text) {
+        node: &ConfigNode,
+    ) -> Option<ServerSettingText> {
+        let value = match ServerSettingText::parse(text) {
             Ok(value) => value,
             Err(error) => {
                 let what = format!(
@@ -320,7 +325,7 @@ impl Reader<'_> {
         let of_env = name.filter(|_| key.starts_with("env."));
         // An argument may be for a shell, which fills it in.
         if let Some(name) = name
-            && let Some(variable) = Filled::bare_variable(text)
+            && let Some(variable) = ServerSettingText::bare_variable(text)
             && let is_whole = text == format!("{before}${variable}")
             // `$UPERSECRET` is a password as well.
             && (!is_secret || is_whole && (variable == name || variable.contains('_')))

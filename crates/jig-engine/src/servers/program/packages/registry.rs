@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jig_broker::{HostEnv, SystemAccess};
-use jig_policy::NetRule;
+use jig_policy::DeclaredNetRule;
 use jig_programs::{Download, Launcher, host_rule, registry_rule};
 
 use super::canonical;
@@ -18,7 +18,7 @@ use super::canonical;
 #[derive(Debug, Default)]
 pub(super) struct Registry {
     /// What it may reach.
-    pub(super) rules: Vec<NetRule>,
+    pub(super) rules: Vec<DeclaredNetRule>,
     /// What it is told about that.
     pub(super) env: Vec<(String, String)>,
     /// The certificates that it trusts.
@@ -27,13 +27,13 @@ pub(super) struct Registry {
 
 /// A setting of the user that names a registry which cannot be used. It holds nothing of the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unusable {
+pub(super) struct UnusableRegistry {
     setting: String,
     /// The variable by which an entry says the same.
     variable: String,
 }
 
-impl fmt::Display for Unusable {
+impl fmt::Display for UnusableRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { setting, variable } = self;
         write!(
@@ -58,7 +58,7 @@ impl Registry {
         given: &[(String, String)],
         host: &HostEnv,
         home: Option<&Path>,
-    ) -> Result<Self, Unusable> {
+    ) -> Result<Self, UnusableRegistry> {
         let mut registry = Self::default();
         let launcher = download.launcher;
         let given = given.iter().filter(|(name, _)| is_for(launcher, name));
@@ -165,7 +165,7 @@ fn names_registry(launcher: Launcher, name: &str) -> bool {
 }
 
 /// What the host says about registries.
-struct Setting {
+struct RegistrySetting {
     /// As the user knows it.
     name: String,
     /// The variable that says the same.
@@ -174,7 +174,7 @@ struct Setting {
     value: Option<String>,
 }
 
-impl Setting {
+impl RegistrySetting {
     fn unsaid(name: &str, variable: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -183,8 +183,8 @@ impl Setting {
         }
     }
 
-    fn unusable(self) -> Unusable {
-        Unusable {
+    fn unusable(self) -> UnusableRegistry {
+        UnusableRegistry {
             setting: self.name,
             variable: self.variable,
         }
@@ -192,7 +192,7 @@ impl Setting {
 }
 
 /// The registries that the user's settings name. Later ones stand above earlier ones.
-fn settings(launcher: Launcher, host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
+fn settings(launcher: Launcher, host: &HostEnv, home: Option<&Path>) -> Vec<RegistrySetting> {
     let mut settings = match launcher {
         Launcher::Npx => npmrc(host, home),
         Launcher::Uvx => uv_toml(host, home),
@@ -203,7 +203,7 @@ fn settings(launcher: Launcher, host: &HostEnv, home: Option<&Path>) -> Vec<Sett
     });
     let mut variables: Vec<(&str, &str)> = variables.collect();
     variables.sort_unstable();
-    settings.extend(variables.into_iter().map(|(name, value)| Setting {
+    settings.extend(variables.into_iter().map(|(name, value)| RegistrySetting {
         name: name.to_owned(),
         variable: name.to_owned(),
         value: Some(value.to_owned()),
@@ -232,7 +232,7 @@ fn without_password(url: &str) -> String {
 }
 
 /// The registries that the user's settings of npm name.
-fn npmrc(host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
+fn npmrc(host: &HostEnv, home: Option<&Path>) -> Vec<RegistrySetting> {
     let mut named = host.iter().filter(|(name, value)| {
         name.eq_ignore_ascii_case("npm_config_userconfig") && !value.is_empty()
     });
@@ -242,7 +242,7 @@ fn npmrc(host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
         (None, None) => return Vec::new(),
     };
     let Some(text) = text else {
-        return vec![Setting::unsaid(".npmrc", NPM)];
+        return vec![RegistrySetting::unsaid(".npmrc", NPM)];
     };
     let is_quote = |c: char| c == '"' || c == '\'';
     let lines = text.lines().filter_map(|line| line.split_once('='));
@@ -263,9 +263,9 @@ fn npmrc(host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
         // In the name of a variable, npm takes these for others.
         let can_be_said = !key.contains(|c: char| c == '_' || c.is_ascii_uppercase());
         if !can_be_said {
-            return Setting::unsaid(&key, NPM);
+            return RegistrySetting::unsaid(&key, NPM);
         }
-        Setting {
+        RegistrySetting {
             variable: format!("npm_config_{key}"),
             name: key,
             value: Some(value),
@@ -276,7 +276,7 @@ fn npmrc(host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
 
 /// The registries that the user's settings of uv name. There are too many ways to say it there, so that an entry has
 /// to say it again.
-fn uv_toml(host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
+fn uv_toml(host: &HostEnv, home: Option<&Path>) -> Vec<RegistrySetting> {
     let base = host.get("XDG_CONFIG_HOME").map(PathBuf::from);
     let base = base.filter(|base| base.is_absolute());
     let base = base.or_else(|| Some(home?.join(".config")));
@@ -286,7 +286,7 @@ fn uv_toml(host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
         (_, None) => return Vec::new(),
     };
     let Some(text) = text else {
-        return vec![Setting::unsaid("uv.toml", "UV_DEFAULT_INDEX")];
+        return vec![RegistrySetting::unsaid("uv.toml", "UV_DEFAULT_INDEX")];
     };
     let mut settings = Vec::new();
     // What is said for `uv pip` does not count for `uvx`.
@@ -299,7 +299,7 @@ fn uv_toml(host: &HostEnv, home: Option<&Path>) -> Vec<Setting> {
         let key = key.trim_matches(['[', '"', '\'', ' ', '\t']);
         let mut known = TOML.iter().filter(|(name, _)| counts && *name == key);
         let found = known.next();
-        settings.extend(found.map(|(name, variable)| Setting::unsaid(name, variable)));
+        settings.extend(found.map(|(name, variable)| RegistrySetting::unsaid(name, variable)));
     }
     settings
 }

@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt as _, RoleClient, serve_server};
 use serde_json::{Value, json};
 
-use crate::methods::server_handler::{Connection, Who};
+use crate::methods::server_handler::{ConnectionCaller, McpConnection};
 use crate::testing::{caller, server};
 
 /// A client whose person agrees to everything, once.
@@ -56,7 +56,7 @@ async fn a_client_lists_calls_and_agrees() {
     for era in eras {
         let (shared, caller) = (server(&[], &[("old", "text")]), caller());
         let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let connection = Connection::new(Arc::clone(&shared), Who::One(caller));
+        let connection = McpConnection::new(Arc::clone(&shared), ConnectionCaller::One(caller));
         let serving = tokio::spawn(async move {
             let running = serve_server(connection, theirs).await.unwrap();
             let _ = running.waiting().await;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Client, forms, is_error, text, until, whole_text};
 use crate::caller::Caller;
-use crate::shared::{Loader, Options, Shared};
+use crate::shared::{Loader, Options, SharedServer};
 use crate::testing::caller;
 
 /// A workspace on the disk.
@@ -51,7 +51,7 @@ impl Loader for Disk {
 /// A server with one tool, `tool`, that is written in Python, of the runtime `vfs` unless the settings name
 /// another.
 struct World {
-    shared: Arc<Shared>,
+    shared: Arc<SharedServer>,
     caller: Arc<Caller>,
     _folder: tempfile::TempDir,
 }
@@ -75,7 +75,7 @@ impl World {
         );
         std::fs::write(root.join("jig.toml"), config).unwrap();
         let loader = Disk { root };
-        let shared = Shared::new(Box::new(loader), Options::default()).unwrap();
+        let shared = SharedServer::new(Box::new(loader), Options::default()).unwrap();
         Self {
             shared,
             caller: caller(),

@@ -3,19 +3,19 @@
 use jig_proto::Prompt;
 use serde_json::{Value, json};
 
-use super::Form;
-use crate::client::connection::Answered;
+use super::UpstreamForm;
+use crate::client::connection::ElicitationAnswer;
 
-fn form(fields: Value) -> Form {
+fn form(fields: Value) -> UpstreamForm {
     let schema = json!({"type": "object", "properties": fields});
-    Form::of(&json!({"message": "Well?", "requestedSchema": schema})).expect("a form")
+    UpstreamForm::of(&json!({"message": "Well?", "requestedSchema": schema})).expect("a form")
 }
 
 /// The fields of a form, an answer, and the content that the server gets.
 #[test]
 fn answers() {
     let check = |fields: Value, answer: Value, content: Value| {
-        let result = form(fields.clone()).result(Answered::Given(answer));
+        let result = form(fields.clone()).result(ElicitationAnswer::Given(answer));
         let expected = json!({"action": "accept", "content": content});
         assert_eq!(result, expected, "{fields}");
     };
@@ -36,14 +36,20 @@ fn answers() {
 fn an_answer_that_is_none_is_none() {
     let two = form(json!({"a": {}, "b": {}}));
     assert_eq!(
-        two.result(Answered::Given(json!("x"))),
+        two.result(ElicitationAnswer::Given(json!("x"))),
         json!({"action": "cancel"})
     );
-    assert_eq!(two.result(Answered::Declined), json!({"action": "decline"}));
-    assert_eq!(two.result(Answered::Cancelled), json!({"action": "cancel"}));
+    assert_eq!(
+        two.result(ElicitationAnswer::Declined),
+        json!({"action": "decline"})
+    );
+    assert_eq!(
+        two.result(ElicitationAnswer::Cancelled),
+        json!({"action": "cancel"})
+    );
     let confirmation = form(json!({}));
     assert_eq!(
-        confirmation.result(Answered::Given(json!(false))),
+        confirmation.result(ElicitationAnswer::Given(json!(false))),
         json!({"action": "decline"})
     );
 }
@@ -77,7 +83,8 @@ fn defaults_of_several_fields_are_the_default_of_the_question() {
 fn the_text_of_a_server_cannot_steer_a_terminal() {
     let schema = json!({"type": "object", "properties": {}});
     let message = "Sure?\n\u{1b}]0;title\u{7}more";
-    let form = Form::of(&json!({"message": message, "requestedSchema": schema})).expect("a form");
+    let form =
+        UpstreamForm::of(&json!({"message": message, "requestedSchema": schema})).expect("a form");
     let question = form.question();
     assert_eq!(question.text, "Sure?");
     let context = question.context.as_deref().expect("more than a line");
@@ -86,7 +93,8 @@ fn the_text_of_a_server_cannot_steer_a_terminal() {
         "{context:?}"
     );
     let long = "x".repeat(1 << 20);
-    let form = Form::of(&json!({"message": long, "requestedSchema": schema})).expect("a form");
+    let form =
+        UpstreamForm::of(&json!({"message": long, "requestedSchema": schema})).expect("a form");
     assert!(form.question().text.len() <= 8 << 10);
 }
 
@@ -103,7 +111,7 @@ fn what_is_no_form_is_refused() {
         json!({"message": "x", "mode": "url", "url": "https://example.com"}),
         json!({"message": "x", "mode": "smell"}),
     ] {
-        let refused = Form::of(&params).expect_err("no form");
+        let refused = UpstreamForm::of(&params).expect_err("no form");
         assert_eq!(
             refused.told.is_some(),
             params.get("url").is_some(),

@@ -88,19 +88,19 @@ pub(in crate::client::connection) fn check(schema: &Value) -> Result<(), String>
 }
 
 /// An argument that is said in a header.
-struct Marked<'a> {
+struct HeaderArgument<'a> {
     path: Vec<&'a str>,
     schema: &'a Value,
     header: &'a Value,
 }
 
 /// Finds the arguments that are marked. A definition is not deeper than its reader allows.
-fn collect<'a>(schema: &'a Value, path: &mut Vec<&'a str>, marked: &mut Vec<Marked<'a>>) {
+fn collect<'a>(schema: &'a Value, path: &mut Vec<&'a str>, marked: &mut Vec<HeaderArgument<'a>>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, schema) in properties.into_iter().flatten() {
         path.push(name);
         if let Some(header) = schema.get(MARK) {
-            marked.push(Marked {
+            marked.push(HeaderArgument {
                 path: path.clone(),
                 schema,
                 header,

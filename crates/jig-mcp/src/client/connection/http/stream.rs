@@ -8,30 +8,30 @@ use jig_proto::sse::{EventLimits, EventParser, EventTooLong, ServerEvent};
 use reqwest::Response;
 use tokio::sync::oneshot;
 
-use super::{Http, Kind, kind, take, unreachable};
+use super::{HttpUpstream, ResponseKind, kind, take, unreachable};
 use crate::client::connection::UpstreamError;
 use crate::client::connection::message::LONGEST;
-use crate::client::connection::rate_limit::Pace;
-use crate::client::connection::wire::{Sought, Wire};
+use crate::client::connection::rate_limit::ReadThrottle;
+use crate::client::connection::wire::{MessageUse, UpstreamConnection};
 
 /// Takes in the stream of a request until its answer is there. A stream that breaks off is taken up again where
 /// the server says that this can be done.
 pub(super) async fn follow(
-    http: &Http,
-    wire: &Arc<Wire>,
+    http: &HttpUpstream,
+    wire: &Arc<UpstreamConnection>,
     id: u64,
     response: Response,
 ) -> Result<(), UpstreamError> {
-    let mut stream = Stream::new(response);
+    let mut stream = EventStream::new(response);
     let mut tries = 0;
     loop {
         match stream.take(wire, Some(id)).await? {
-            Taken::Answer | Taken::Message if !wire.is_waiting_for(id) => {
+            StreamEvent::Answer | StreamEvent::Message if !wire.is_waiting_for(id) => {
                 stream.drain();
                 return Ok(());
             }
-            Taken::Answer | Taken::Message => tries = 0,
-            Taken::End => {
+            StreamEvent::Answer | StreamEvent::Message => tries = 0,
+            StreamEvent::End => {
                 let can_resume = !wire.is_stateless() && stream.place.is_some();
                 if !can_resume || tries == TRIES {
                     return Err(UpstreamError::unreachable(BROKEN_OFF));
@@ -40,11 +40,11 @@ pub(super) async fn follow(
                 tokio::time::sleep(stream.retry).await;
                 match get(http, stream.place.as_deref()).await {
                     Ok(response) => stream.resume(response),
-                    Err(Missed::Never) => {
+                    Err(MissingStreamReason::Never) => {
                         return Err(UpstreamError::unreachable(BROKEN_OFF));
                     }
                     // The next round ends at once, and waits again.
-                    Err(Missed::Now) => stream.response = None,
+                    Err(MissingStreamReason::Now) => stream.response = None,
                 }
             }
         }
@@ -53,7 +53,10 @@ pub(super) async fn follow(
 
 /// Hears what a server of the older era says on its own, as long as the connection lasts. `opened` is dropped when
 /// the server has said whether there is such a stream.
-pub(in crate::client::connection) async fn listen(wire: Arc<Wire>, opened: oneshot::Sender<()>) {
+pub(in crate::client::connection) async fn listen(
+    wire: Arc<UpstreamConnection>,
+    opened: oneshot::Sender<()>,
+) {
     let closed = wire.closed().clone();
     tokio::select! {
         () = hear(&wire, opened) => {}
@@ -61,7 +64,7 @@ pub(in crate::client::connection) async fn listen(wire: Arc<Wire>, opened: onesh
     }
 }
 
-async fn hear(wire: &Arc<Wire>, opened: oneshot::Sender<()>) {
+async fn hear(wire: &Arc<UpstreamConnection>, opened: oneshot::Sender<()>) {
     let Some(http) = wire.http() else {
         return;
     };
@@ -74,15 +77,15 @@ async fn hear(wire: &Arc<Wire>, opened: oneshot::Sender<()>) {
         let got = get(http, place.as_deref()).await;
         drop(opened.take());
         match got {
-            Err(Missed::Never) => return,
-            Err(Missed::Now) => failures += 1,
+            Err(MissingStreamReason::Never) => return,
+            Err(MissingStreamReason::Now) => failures += 1,
             Ok(response) => {
-                let mut stream = Stream::new(response);
+                let mut stream = EventStream::new(response);
                 stream.retry = retry;
                 stream.place = place.take();
                 loop {
                     match stream.take(wire, None).await {
-                        Ok(Taken::End) | Err(_) => break,
+                        Ok(StreamEvent::End) | Err(_) => break,
                         Ok(_) => {}
                     }
                 }
@@ -104,14 +107,14 @@ async fn hear(wire: &Arc<Wire>, opened: oneshot::Sender<()>) {
 }
 
 /// Why there is no stream.
-enum Missed {
+enum MissingStreamReason {
     /// There will be none.
     Never,
     /// There may be one later.
     Now,
 }
 
-async fn get(http: &Http, place: Option<&str>) -> Result<Response, Missed> {
+async fn get(http: &HttpUpstream, place: Option<&str>) -> Result<Response, MissingStreamReason> {
     let session = http.session();
     let mut headers = http.base_headers(&session);
     headers.insert(
@@ -120,30 +123,34 @@ async fn get(http: &Http, place: Option<&str>) -> Result<Response, Missed> {
     );
     headers.remove(http::header::CONTENT_TYPE);
     if let Some(place) = place {
-        let place = HeaderValue::from_str(place).map_err(|_| Missed::Never)?;
+        let place = HeaderValue::from_str(place).map_err(|_| MissingStreamReason::Never)?;
         headers.insert(PLACE, place);
     }
     let request = http.client.get(http.url.clone()).headers(headers);
-    let response = request.send().await.map_err(|_| Missed::Now)?;
+    let response = request.send().await.map_err(|_| MissingStreamReason::Now)?;
     let status = response.status();
     if status.is_success() {
         return match kind(&response) {
-            Kind::Events => Ok(response),
-            _ => Err(Missed::Never),
+            ResponseKind::Events => Ok(response),
+            _ => Err(MissingStreamReason::Never),
         };
     }
     // A session that was forgotten is made anew by the next request.
     let may_come = status.is_server_error()
         || status == StatusCode::TOO_MANY_REQUESTS
         || (status == StatusCode::NOT_FOUND && session.id.is_some());
-    Err(if may_come { Missed::Now } else { Missed::Never })
+    Err(if may_come {
+        MissingStreamReason::Now
+    } else {
+        MissingStreamReason::Never
+    })
 }
 
 /// A stream of events.
-struct Stream {
+struct EventStream {
     response: Option<Response>,
     parser: EventParser,
-    pace: Pace,
+    pace: ReadThrottle,
     /// After which event to go on.
     place: Option<String>,
     /// When.
@@ -151,18 +158,18 @@ struct Stream {
 }
 
 /// What came.
-enum Taken {
+enum StreamEvent {
     Answer,
     Message,
     End,
 }
 
-impl Stream {
+impl EventStream {
     fn new(response: Response) -> Self {
         Self {
             response: Some(response),
             parser: EventParser::new(LIMITS),
-            pace: Pace::new(Instant::now()),
+            pace: ReadThrottle::new(Instant::now()),
             place: None,
             retry: RETRY,
         }
@@ -176,9 +183,9 @@ impl Stream {
     /// Takes the next event in.
     async fn take(
         &mut self,
-        wire: &Arc<Wire>,
+        wire: &Arc<UpstreamConnection>,
         origin: Option<u64>,
-    ) -> Result<Taken, UpstreamError> {
+    ) -> Result<StreamEvent, UpstreamError> {
         loop {
             if let Some(event) = self.parser.next().map_err(too_long)? {
                 match self.event(wire, event, origin).await? {
@@ -187,11 +194,11 @@ impl Stream {
                 }
             }
             let Some(response) = &mut self.response else {
-                return Ok(Taken::End);
+                return Ok(StreamEvent::End);
             };
             let Ok(Some(bytes)) = response.chunk().await.map_err(unreachable) else {
                 self.response = None;
-                return Ok(Taken::End);
+                return Ok(StreamEvent::End);
             };
             self.parser.feed(&bytes).map_err(too_long)?;
         }
@@ -199,10 +206,10 @@ impl Stream {
 
     async fn event(
         &mut self,
-        wire: &Arc<Wire>,
+        wire: &Arc<UpstreamConnection>,
         event: ServerEvent,
         origin: Option<u64>,
-    ) -> Result<Option<Taken>, UpstreamError> {
+    ) -> Result<Option<StreamEvent>, UpstreamError> {
         if let Some(id) = event.id {
             // An empty one says that there is no way to go on.
             self.place = Some(id).filter(|id| !id.is_empty());
@@ -214,13 +221,13 @@ impl Stream {
         if data.is_empty() {
             return Ok(None);
         }
-        if take(wire, data, origin)? == Sought::Answer {
-            return Ok(Some(Taken::Answer));
+        if take(wire, data, origin)? == MessageUse::Answer {
+            return Ok(Some(StreamEvent::Answer));
         }
         if let Some(wait) = self.pace.noise(Instant::now(), data.len()) {
             tokio::time::sleep(wait).await;
         }
-        Ok(Some(Taken::Message))
+        Ok(Some(StreamEvent::Message))
     }
 
     /// Reads what is left, which is nothing if the server is decent, so that the connection can be used again.

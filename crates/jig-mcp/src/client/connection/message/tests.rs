@@ -3,22 +3,22 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    LONGEST_TEXTS, Message, Reply, Said, notification, parse, reply, request, some_words, texts,
-    weight, words,
+    LONGEST_TEXTS, ServerMessage, UpstreamReply, UpstreamResult, notification, parse, reply,
+    request, some_words, texts, weight, words,
 };
 
 /// What a server sends, as it is understood.
 #[test]
 fn messages() {
     let check = |value: Value, expected: &str| {
-        let shown = match Message::of(value.clone()) {
-            Some(Message::Answer { id, answer: Ok(_) }) => format!("result {id:?}"),
-            Some(Message::Answer {
+        let shown = match ServerMessage::of(value.clone()) {
+            Some(ServerMessage::Answer { id, answer: Ok(_) }) => format!("result {id:?}"),
+            Some(ServerMessage::Answer {
                 id,
                 answer: Err(error),
             }) => format!("error {id:?} {}", error.code),
-            Some(Message::Request { id, method, .. }) => format!("request {id} {method}"),
-            Some(Message::Notification { method, .. }) => format!("notification {method}"),
+            Some(ServerMessage::Request { id, method, .. }) => format!("request {id} {method}"),
+            Some(ServerMessage::Notification { method, .. }) => format!("notification {method}"),
             None => "none".to_owned(),
         };
         assert_eq!(shown, expected, "{value}");
@@ -87,10 +87,10 @@ fn what_we_say_is_json_rpc() {
         json!({"jsonrpc": "2.0", "method": "m"})
     );
     assert_eq!(
-        parsed(reply(&json!("x"), &Reply::Result(json!({})))),
+        parsed(reply(&json!("x"), &UpstreamReply::Result(json!({})))),
         json!({"jsonrpc": "2.0", "id": "x", "result": {}})
     );
-    let refused = parsed(reply(&json!(1), &Reply::no_such_method("m")));
+    let refused = parsed(reply(&json!(1), &UpstreamReply::no_such_method("m")));
     assert_eq!(refused["error"]["code"], -32601);
 }
 
@@ -118,14 +118,14 @@ fn a_value_weighs_about_as_much_as_its_text() {
 fn texts_are_what_they_are_as_json() {
     let both = |line: &str| {
         let (id, said) = match texts(line.as_bytes())? {
-            Message::Answer {
+            ServerMessage::Answer {
                 id: Some(id),
                 answer: Ok(said),
             } => (id, said),
             other => panic!("{other:?}"),
         };
-        let parsed = Message::of(parse(line.as_bytes()).expect(line)).expect(line);
-        let Message::Answer {
+        let parsed = ServerMessage::of(parse(line.as_bytes()).expect(line)).expect(line);
+        let ServerMessage::Answer {
             id: Some(same),
             answer: Ok(json),
         } = parsed
@@ -187,7 +187,7 @@ fn texts_are_what_they_are_as_json() {
 
 #[test]
 fn texts_as_json_are_the_blocks_that_they_were() {
-    let said = Said::Texts(vec!["a".to_owned(), "b".to_owned()]);
+    let said = UpstreamResult::Texts(vec!["a".to_owned(), "b".to_owned()]);
     let blocks = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
     assert_eq!(said.into_value(), json!({"content": blocks}));
 }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Pace, Seldom};
+use super::{RateGate, ReadThrottle};
 
 #[test]
 fn a_server_may_say_much_but_not_without_end() {
     let start = Instant::now();
-    let mut pace = Pace::new(start);
+    let mut pace = ReadThrottle::new(start);
     for _ in 0..1000 {
         assert_eq!(pace.noise(start, 100), None);
     }
@@ -20,7 +20,7 @@ fn a_server_may_say_much_but_not_without_end() {
 #[test]
 fn long_messages_count_by_their_length() {
     let start = Instant::now();
-    let mut pace = Pace::new(start);
+    let mut pace = ReadThrottle::new(start);
     assert_eq!(pace.noise(start, 1 << 20), None);
     let wait = pace.noise(start, 15 << 20).expect("too much");
     assert!(wait >= Duration::from_millis(400), "{wait:?}");
@@ -30,7 +30,7 @@ fn long_messages_count_by_their_length() {
 #[test]
 fn seldom_is_seldom() {
     let start = Instant::now();
-    let seldom = Seldom::default();
+    let seldom = RateGate::default();
     let every = Duration::from_millis(100);
     let at = |millis| seldom.is_time(start + Duration::from_millis(millis), every);
     assert_eq!(

@@ -2,7 +2,7 @@ use jig_broker::Secrets;
 use jig_proto::Question;
 use serde_json::{Value, json};
 
-use super::{Names, clean, clean_question};
+use super::{ArgumentNames, clean, clean_question};
 
 #[track_caller]
 fn check(secret: &str, mut said: Value, shown: Value) {
@@ -67,7 +67,7 @@ fn a_secret_that_is_no_key_is_no_reason_to_rename_an_argument() {
 
 #[test]
 fn it_is_told_whether_an_argument_was_renamed() {
-    let check = |mut said: Value, expected: Names| {
+    let check = |mut said: Value, expected: ArgumentNames| {
         let secrets = Secrets::new();
         secrets.remember("Sword-fish");
         let names = clean(&mut said, &secrets.scrubber().expect("a secret"));
@@ -75,12 +75,15 @@ fn it_is_told_whether_an_argument_was_renamed() {
     };
     check(
         json!({"properties": {"a": {}}, "$defs": {"Sword-fish": {}}}),
-        Names::Same,
+        ArgumentNames::Same,
     );
-    check(json!({"description": "Sword-fish"}), Names::Same);
-    check(json!({"properties": {"Sword-fish": {}}}), Names::Changed);
+    check(json!({"description": "Sword-fish"}), ArgumentNames::Same);
+    check(
+        json!({"properties": {"Sword-fish": {}}}),
+        ArgumentNames::Changed,
+    );
     let deep = json!({"properties": {"a": {"items": [{"properties": {"x-Sword-fish": {}}}]}}});
-    check(deep, Names::Changed);
+    check(deep, ArgumentNames::Changed);
 }
 
 #[track_caller]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{newer, older, within};
-use crate::client::connection::{Answered, CallEvent, Strays, UpstreamError};
+use crate::client::connection::{CallEvent, ElicitationAnswer, Strays, UpstreamError};
 
 #[tokio::test]
 async fn a_result_comes_back_with_all_that_the_server_said() {
@@ -145,7 +145,9 @@ async fn a_question_of_2025_goes_to_the_only_call() {
         panic!("no question");
     };
     assert_eq!((&*question.id, &*question.text), ("name", "Who?"));
-    answer.send(Answered::Given("me".into())).expect("it waits");
+    answer
+        .send(ElicitationAnswer::Given("me".into()))
+        .expect("it waits");
     let answer = server.read().await.expect("an answer");
     assert_eq!(answer["id"], "e1");
     assert_eq!(
@@ -218,7 +220,7 @@ async fn questions_of_one_call_come_one_after_the_other_and_not_without_end() {
             panic!("no question");
         };
         assert!(call.events.try_recv().is_err(), "one at a time");
-        answer.send(Answered::Declined).expect("it waits");
+        answer.send(ElicitationAnswer::Declined).expect("it waits");
         let answer = server.read().await.expect("an answer");
         assert_eq!(answer["result"]["action"], "decline");
     }
@@ -244,7 +246,9 @@ async fn a_question_of_2026_ends_the_request_and_its_answer_makes_a_new_one() {
     let CallEvent::Ask { answer, .. } = call.event().await else {
         panic!("no question");
     };
-    answer.send(Answered::Given("me".into())).expect("it waits");
+    answer
+        .send(ElicitationAnswer::Given("me".into()))
+        .expect("it waits");
     let second = server.expect("tools/call").await;
     assert_ne!(first["id"], second["id"]);
     assert_eq!(second["params"]["arguments"], first["params"]["arguments"]);
@@ -264,7 +268,7 @@ async fn a_question_of_2026_ends_the_request_and_its_answer_makes_a_new_one() {
     let CallEvent::Ask { answer, .. } = call.event().await else {
         panic!("no question");
     };
-    answer.send(Answered::Declined).expect("it waits");
+    answer.send(ElicitationAnswer::Declined).expect("it waits");
     let third = server.expect("tools/call").await;
     assert!(third["params"].get("requestState").is_none());
     assert_eq!(

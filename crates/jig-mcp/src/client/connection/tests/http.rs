@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::{calling, limits, within};
 use crate::client::check::Era;
-use crate::client::connection::{Answered, CallEvent, Upstream, UpstreamError};
+use crate::client::connection::{CallEvent, ElicitationAnswer, Upstream, UpstreamError};
 
 /// A request that came.
 #[derive(Debug, Clone)]
@@ -289,7 +289,9 @@ async fn a_stream_carries_a_question_and_then_the_answer() {
         let CallEvent::Ask { answer, .. } = call.event().await else {
             panic!("no question");
         };
-        answer.send(Answered::Given(true.into())).expect("it waits");
+        answer
+            .send(ElicitationAnswer::Given(true.into()))
+            .expect("it waits");
     }
     within(answered.wait_for(|value| value["result"]["action"] == "accept"))
         .await

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{Server, older};
-use crate::client::connection::{Listed, Strays, UpstreamError};
+use crate::client::connection::{ListedTools, Strays, UpstreamError};
 
 /// Lists, while the server answers each request with what `page` makes of its cursor.
-async fn listed(page: impl Fn(Option<&str>) -> Value) -> Result<Listed, UpstreamError> {
+async fn listed(page: impl Fn(Option<&str>) -> Value) -> Result<ListedTools, UpstreamError> {
     let (mut server, upstream) = older().await;
     let serve = async {
         loop {
@@ -25,7 +25,7 @@ fn tool(name: &str) -> Value {
     json!({"name": name, "inputSchema": {"type": "object"}})
 }
 
-fn names(listed: &Listed) -> Vec<&str> {
+fn names(listed: &ListedTools) -> Vec<&str> {
     let names = listed
         .definitions
         .iter()

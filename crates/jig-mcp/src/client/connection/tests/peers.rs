@@ -21,7 +21,7 @@ use tokio::net::unix::pipe;
 
 use super::{PATIENCE, calling, limits, within};
 use crate::client::check::Era;
-use crate::client::connection::{Answered, CallEvent, Strays, Upstream};
+use crate::client::connection::{CallEvent, ElicitationAnswer, Strays, Upstream};
 
 /// Has a tool that gives back its arguments, and one that asks.
 #[derive(Clone)]
@@ -165,7 +165,9 @@ async fn check(upstream: Arc<Upstream>, era: Era) {
         panic!("no question");
     };
     assert_eq!(question.text, "Who?");
-    answer.send(Answered::Given("me".into())).expect("it waits");
+    answer
+        .send(ElicitationAnswer::Given("me".into()))
+        .expect("it waits");
     let result = call.result().await.expect("a result");
     assert_eq!(text(&result), "{\"name\":\"me\"}");
     upstream.close().await;

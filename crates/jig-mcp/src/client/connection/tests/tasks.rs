@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{calling, limits, newer, server};
-use crate::client::connection::{Answered, CallEvent, Strays, Upstream};
+use crate::client::connection::{CallEvent, ElicitationAnswer, Strays, Upstream};
 
 fn task(status: &str, more: Value) -> Value {
     let mut task = json!({
@@ -45,7 +45,9 @@ async fn a_task_of_2026_is_asked_about_until_it_has_ended() {
     let CallEvent::Ask { answer, .. } = call.event().await else {
         panic!("no question");
     };
-    answer.send(Answered::Given(true.into())).expect("it waits");
+    answer
+        .send(ElicitationAnswer::Given(true.into()))
+        .expect("it waits");
     let update = server.expect("tasks/update").await;
     let answers = json!({"q": {"action": "accept", "content": {"ok": true}}});
     assert_eq!(update["params"]["inputResponses"], answers);

@@ -1,4 +1,4 @@
-//! [`InFlight`]: a call that a server works on, as what the server says finds it.
+//! [`UpstreamInFlight`]: a call that a server works on, as what the server says finds it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,14 +9,14 @@ use serde_json::Value;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Semaphore, oneshot};
 
-use super::Wire;
+use super::UpstreamConnection;
 use crate::client::connection::message::words;
-use crate::client::connection::rate_limit::Seldom;
-use crate::client::connection::{Answered, CallEvent};
+use crate::client::connection::rate_limit::RateGate;
+use crate::client::connection::{CallEvent, ElicitationAnswer};
 
 /// A call.
 #[derive(Debug)]
-pub(in crate::client::connection) struct InFlight {
+pub(in crate::client::connection) struct UpstreamInFlight {
     pub(super) caller: u64,
     events: UnboundedSender<CallEvent>,
     /// The number of its request. Every round of questions is a new one.
@@ -25,10 +25,10 @@ pub(in crate::client::connection) struct InFlight {
     turn: Semaphore,
     /// How many questions there are now.
     questions: AtomicUsize,
-    pace: Seldom,
+    pace: RateGate,
 }
 
-impl InFlight {
+impl UpstreamInFlight {
     pub(super) fn new(caller: u64, events: UnboundedSender<CallEvent>) -> Self {
         Self {
             caller,
@@ -36,7 +36,7 @@ impl InFlight {
             request: AtomicU64::new(0),
             turn: Semaphore::new(1),
             questions: AtomicUsize::new(0),
-            pace: Seldom::default(),
+            pace: RateGate::default(),
         }
     }
 
@@ -50,26 +50,26 @@ impl InFlight {
     }
 
     /// A place among the questions of this call that wait; none if there are many.
-    pub(super) fn queue(self: &Arc<Self>) -> Option<Queued> {
-        let queued = Queued(Arc::clone(self));
+    pub(super) fn queue(self: &Arc<Self>) -> Option<QueuedQuestion> {
+        let queued = QueuedQuestion(Arc::clone(self));
         let before = self.questions.fetch_add(1, Ordering::AcqRel);
         (before < QUESTIONS).then_some(queued)
     }
 
     /// Puts a question to whoever called, when those before it are answered.
-    pub(in crate::client::connection) async fn put(&self, question: Question) -> Answered {
+    pub(in crate::client::connection) async fn put(&self, question: Question) -> ElicitationAnswer {
         let Ok(_turn) = self.turn.acquire().await else {
-            return Answered::Cancelled;
+            return ElicitationAnswer::Cancelled;
         };
         let (answer, answered) = oneshot::channel();
         let asked = self.events.send(CallEvent::Ask { question, answer });
         match asked {
             Ok(()) => tokio::select! {
-                answered = answered => answered.unwrap_or(Answered::Cancelled),
+                answered = answered => answered.unwrap_or(ElicitationAnswer::Cancelled),
                 // The call ended before its question did.
-                () = self.events.closed() => Answered::Cancelled,
+                () = self.events.closed() => ElicitationAnswer::Cancelled,
             },
-            Err(_) => Answered::Cancelled,
+            Err(_) => ElicitationAnswer::Cancelled,
         }
     }
 
@@ -105,9 +105,9 @@ impl InFlight {
 }
 
 /// A place among the questions of a call, until it is dropped.
-pub(super) struct Queued(Arc<InFlight>);
+pub(super) struct QueuedQuestion(Arc<UpstreamInFlight>);
 
-impl Drop for Queued {
+impl Drop for QueuedQuestion {
     fn drop(&mut self) {
         self.0.questions.fetch_sub(1, Ordering::AcqRel);
     }
@@ -115,14 +115,18 @@ impl Drop for Queued {
 
 /// A call, until it is dropped.
 #[derive(Debug)]
-pub(in crate::client::connection) struct Entered {
-    wire: Arc<Wire>,
+pub(in crate::client::connection) struct EnteredCall {
+    wire: Arc<UpstreamConnection>,
     token: u64,
-    call: Arc<InFlight>,
+    call: Arc<UpstreamInFlight>,
 }
 
-impl Entered {
-    pub(super) fn new(wire: Arc<Wire>, token: u64, call: Arc<InFlight>) -> Self {
+impl EnteredCall {
+    pub(super) fn new(
+        wire: Arc<UpstreamConnection>,
+        token: u64,
+        call: Arc<UpstreamInFlight>,
+    ) -> Self {
         Self { wire, token, call }
     }
 
@@ -132,12 +136,12 @@ impl Entered {
     }
 
     /// The call.
-    pub(in crate::client::connection) fn call(&self) -> &InFlight {
+    pub(in crate::client::connection) fn call(&self) -> &UpstreamInFlight {
         &self.call
     }
 }
 
-impl Drop for Entered {
+impl Drop for EnteredCall {
     fn drop(&mut self) {
         self.wire.left(self.token);
     }

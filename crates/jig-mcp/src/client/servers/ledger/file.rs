@@ -1,4 +1,4 @@
-//! [`Kept`]: what is remembered of a server, as it stands in its file.
+//! [`LedgerRecord`]: what is remembered of a server, as it stands in its file.
 //!
 //! A file begins with a line that names its format and holds a hash of the rest. Whatever does not fit, in whole
 //! or in part, counts as absent.
@@ -6,18 +6,18 @@
 use std::sync::Arc;
 
 use jig_config::Definition;
-use jig_proto::json::{self, Limits};
+use jig_proto::json::{self, JsonLimits};
 use serde_json::{Map, Value, json};
 
 /// All that is remembered of the servers that had one name: the one that was looked at last comes first.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Kept {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct LedgerRecord {
+    pub(super) entries: Vec<LedgerEntry>,
 }
 
 /// What is remembered of one entry of the configuration.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct LedgerEntry {
     pub(super) fingerprint: String,
     /// What is started or reached, as a hash.
     pub(super) reach: String,
@@ -28,26 +28,26 @@ pub(super) struct Entry {
     /// Which era of the protocol it spoke.
     pub(super) era: Option<String>,
     /// Its tools: first those that it listed last, in that order, then those that it once had.
-    pub(super) tools: Vec<Tool>,
+    pub(super) tools: Vec<RememberedTool>,
 }
 
 /// What is remembered of one tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tool {
+pub(super) struct RememberedTool {
     /// As it was accepted; `None` for one that nobody accepted yet.
-    pub(super) accepted: Option<Hashed>,
+    pub(super) accepted: Option<HashedDefinition>,
     /// As it was last listed; `None` if it was not.
-    pub(super) now: Option<Hashed>,
+    pub(super) now: Option<HashedDefinition>,
 }
 
 /// A definition and its hash.
 #[derive(Debug, Clone)]
-pub(super) struct Hashed {
+pub(super) struct HashedDefinition {
     pub(super) definition: Arc<Definition>,
     pub(super) hash: String,
 }
 
-impl Hashed {
+impl HashedDefinition {
     pub(super) fn new(definition: &Arc<Definition>) -> Self {
         Self {
             definition: Arc::clone(definition),
@@ -57,20 +57,20 @@ impl Hashed {
 }
 
 /// Two definitions with one hash are the same.
-impl PartialEq for Hashed {
+impl PartialEq for HashedDefinition {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash
     }
 }
 
-impl Tool {
+impl RememberedTool {
     pub(super) fn name(&self) -> &str {
         let any = self.now.as_ref().or(self.accepted.as_ref());
         any.map_or("", |any| &any.definition.name)
     }
 }
 
-impl Kept {
+impl LedgerRecord {
     /// What a file holds. `None` if that is nothing that we wrote.
     pub(super) fn read(server: &str, bytes: &[u8]) -> Option<Self> {
         let end = bytes.iter().take(LONGEST_HEAD).position(|b| *b == b'\n')?;
@@ -78,7 +78,7 @@ impl Kept {
         if head != self::head(body).as_bytes() {
             return None;
         }
-        let limits = Limits::for_bytes(LARGEST)
+        let limits = JsonLimits::for_bytes(LARGEST)
             .with_depth(DEEPEST)
             .with_values(MOST_VALUES);
         let mut all = json::value(body, &limits).ok()?;
@@ -90,7 +90,8 @@ impl Kept {
             Value::Array(entries) => entries,
             _ => return None,
         };
-        let entries: Option<Vec<Entry>> = entries.into_iter().map(Entry::read).collect();
+        let entries: Option<Vec<LedgerEntry>> =
+            entries.into_iter().map(LedgerEntry::read).collect();
         let entries = entries?;
         (entries.len() <= MOST_ENTRIES).then_some(Self { entries })
     }
@@ -116,14 +117,14 @@ impl Kept {
 
     /// The entry with this fingerprint. A new one knows of its tools what the last one with the same reach knew,
     /// and was not accepted.
-    pub(super) fn entry(&self, fingerprint: &str, reach: &str) -> Entry {
+    pub(super) fn entry(&self, fingerprint: &str, reach: &str) -> LedgerEntry {
         let mut entries = self.entries.iter();
         if let Some(known) = entries.find(|entry| entry.fingerprint == fingerprint) {
             return known.clone();
         }
         let mut entries = self.entries.iter();
         let before = entries.find(|entry| entry.reach == reach && entry.listed.is_some());
-        Entry {
+        LedgerEntry {
             fingerprint: fingerprint.to_owned(),
             reach: reach.to_owned(),
             accepted: None,
@@ -132,7 +133,7 @@ impl Kept {
     }
 
     /// The same, which is now the first.
-    pub(super) fn touch(&mut self, fingerprint: &str, reach: &str) -> &mut Entry {
+    pub(super) fn touch(&mut self, fingerprint: &str, reach: &str) -> &mut LedgerEntry {
         let entry = self.entry(fingerprint, reach);
         self.entries
             .retain(|other| other.fingerprint != fingerprint);
@@ -142,13 +143,14 @@ impl Kept {
     }
 }
 
-impl Entry {
+impl LedgerEntry {
     fn read(mut value: Value) -> Option<Self> {
         let tools = match taken(&mut value, "tools") {
             Value::Array(tools) if tools.len() <= MOST_TOOLS => tools,
             _ => return None,
         };
-        let tools: Option<Vec<Tool>> = tools.into_iter().map(Tool::read).collect();
+        let tools: Option<Vec<RememberedTool>> =
+            tools.into_iter().map(RememberedTool::read).collect();
         let text = |value: &Value| value.as_str().map(str::to_owned);
         Some(Self {
             fingerprint: text(&value["fingerprint"])?,
@@ -161,7 +163,7 @@ impl Entry {
     }
 
     fn write(&self) -> Value {
-        let tools: Vec<Value> = self.tools.iter().map(Tool::write).collect();
+        let tools: Vec<Value> = self.tools.iter().map(RememberedTool::write).collect();
         json!({
             "fingerprint": self.fingerprint,
             "reach": self.reach,
@@ -172,17 +174,17 @@ impl Entry {
         })
     }
 
-    pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
+    pub(super) fn tool(&self, name: &str) -> Option<&RememberedTool> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
-    pub(super) fn tool_mut(&mut self, name: &str) -> Option<&mut Tool> {
+    pub(super) fn tool_mut(&mut self, name: &str) -> Option<&mut RememberedTool> {
         self.tools.iter_mut().find(|tool| tool.name() == name)
     }
 
     /// Takes note of the tools that a server has now, each with a name of its own. All are accepted when they are
     /// seen for the first time, or if `follow` says so.
-    pub(super) fn see(&mut self, listed: &[Hashed], follow: bool, at: u64) {
+    pub(super) fn see(&mut self, listed: &[HashedDefinition], follow: bool, at: u64) {
         let trust = follow || self.listed.is_none();
         let mut before = std::mem::take(&mut self.tools);
         for now in listed.iter().take(MOST_LISTED) {
@@ -190,7 +192,7 @@ impl Entry {
             let place = before.iter().position(|tool| tool.name() == name);
             let accepted = place.and_then(|place| before.remove(place).accepted);
             let accepted = if trust { Some(now.clone()) } else { accepted };
-            self.tools.push(Tool {
+            self.tools.push(RememberedTool {
                 accepted,
                 now: Some(now.clone()),
             });
@@ -211,11 +213,11 @@ impl Entry {
     }
 }
 
-impl Tool {
+impl RememberedTool {
     fn read(mut value: Value) -> Option<Self> {
         let definition = |value: Value| {
             let definition = Definition::from_json(value).ok()?;
-            Some(Hashed::new(&Arc::new(definition)))
+            Some(HashedDefinition::new(&Arc::new(definition)))
         };
         let accepted = match taken(&mut value, "accepted") {
             Value::Null => None,

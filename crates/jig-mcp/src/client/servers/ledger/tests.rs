@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use jig_config::Sources;
 use serde_json::{Value, json};
 
-use super::super::memory::{Change, Forgetful};
+use super::super::memory::{ContentUpdate, ForgetfulMemory};
 use super::*;
 
 /// What an entry of the user's own says, with some more keys.
@@ -63,13 +63,13 @@ fn pairs(all: &[(&str, &str)]) -> Option<Vec<(String, String)>> {
 }
 
 fn ledger() -> Ledger {
-    Ledger::new(Arc::new(Forgetful::default()))
+    Ledger::new(Arc::new(ForgetfulMemory::default()))
 }
 
 /// What is seen first is trusted, and is there for the next process.
 #[test]
 fn the_first_sight_is_trusted() {
-    let memory: Arc<dyn Memory> = Arc::new(Forgetful::default());
+    let memory: Arc<dyn Memory> = Arc::new(ForgetfulMemory::default());
     let (server, first) = (own(""), Ledger::new(Arc::clone(&memory)));
     assert_eq!(listed(&first, &server), None);
     assert_eq!(first.told(&server).listed_at, None);
@@ -99,7 +99,7 @@ fn a_change_is_held_with_both_hashes() {
     ledger.learn(&server, &[Arc::clone(&before), tool("zones", "two")]);
     ledger.learn(&server, &[Arc::clone(&after), tool("zones", "two")]);
     let held = ledger.held(&server, "now").unwrap();
-    let Held::Definition {
+    let HeldOffer::Definition {
         server: name,
         tool: named,
         accepted,
@@ -137,7 +137,10 @@ fn what_comes_back_must_be_what_was_accepted() {
     ledger.learn(&server, &[Arc::clone(&good)]);
     ledger.learn(&server, &[]);
     assert_eq!(listed(&ledger, &server), pairs(&[]));
-    assert_eq!(ledger.told(&server).tools[0].standing, Standing::Gone);
+    assert_eq!(
+        ledger.told(&server).tools[0].standing,
+        DefinitionState::Gone
+    );
     ledger.learn(&server, &[Arc::clone(&bad)]);
     assert!(ledger.held(&server, "now").is_some());
     ledger.learn(&server, &[good]);
@@ -153,7 +156,7 @@ fn a_new_tool_is_held() {
     ledger.learn(&server, &[tool("extra", "more"), tool("now", "one")]);
     assert_eq!(listed(&ledger, &server), pairs(&[("now", "one")]));
     let held = ledger.held(&server, "extra").unwrap();
-    let Held::Definition {
+    let HeldOffer::Definition {
         accepted, changed, ..
     } = &held
     else {
@@ -163,8 +166,8 @@ fn a_new_tool_is_held() {
     assert!(changed.contains("+ more"), "{changed}");
     assert_eq!(ledger.all_held(&server), std::slice::from_ref(&held));
     let told = ledger.told(&server);
-    assert_eq!(told.tools[0].standing, Standing::New(held.clone()));
-    assert_eq!(told.tools[1].standing, Standing::Accepted);
+    assert_eq!(told.tools[0].standing, DefinitionState::New(held.clone()));
+    assert_eq!(told.tools[1].standing, DefinitionState::Accepted);
     ledger.accept(&server, &held).unwrap();
     assert_eq!(
         listed(&ledger, &server),
@@ -199,19 +202,22 @@ fn followed_definitions_are_taken_as_they_come() {
         pairs(&[("now", "two"), ("extra", "more")])
     );
     let told = ledger.told(&server).tools;
-    assert!(told.iter().all(|tool| tool.standing == Standing::Accepted));
+    assert!(
+        told.iter()
+            .all(|tool| tool.standing == DefinitionState::Accepted)
+    );
 }
 
 /// An entry that a file of the workspace wrote is not started before somebody accepted that very entry.
 #[test]
 fn a_server_of_the_workspace_has_to_be_accepted() {
-    let memory: Arc<dyn Memory> = Arc::new(Forgetful::default());
+    let memory: Arc<dyn Memory> = Arc::new(ForgetfulMemory::default());
     let ledger = Ledger::new(Arc::clone(&memory));
     let server = of_workspace("");
     assert!(ledger.may_start(&own("")));
     assert!(!ledger.may_start(&server));
     let held = ledger.held(&server, "now").unwrap();
-    let Held::Server {
+    let HeldOffer::Server {
         name,
         fingerprint,
         described,
@@ -280,7 +286,7 @@ fn another_rule_undoes_no_hold() {
 /// Another process accepts, and this one sees it: when it would say that something is held, and when it looks.
 #[test]
 fn what_is_accepted_elsewhere_counts() {
-    let memory: Arc<dyn Memory> = Arc::new(Forgetful::default());
+    let memory: Arc<dyn Memory> = Arc::new(ForgetfulMemory::default());
     let (here, there) = (Ledger::new(Arc::clone(&memory)), Ledger::new(memory));
     let server = of_workspace("");
     assert!(!here.may_start(&server));
@@ -309,7 +315,7 @@ fn what_is_accepted_elsewhere_counts() {
 /// Two processes that talk to different versions of a server are each held to what their own says.
 #[test]
 fn each_process_judges_what_it_was_told() {
-    let memory: Arc<dyn Memory> = Arc::new(Forgetful::default());
+    let memory: Arc<dyn Memory> = Arc::new(ForgetfulMemory::default());
     let (here, there) = (Ledger::new(Arc::clone(&memory)), Ledger::new(memory));
     let server = own("");
     here.learn(&server, &[tool("now", "one")]);
@@ -321,7 +327,7 @@ fn each_process_judges_what_it_was_told() {
 /// Several that learn at once lose nothing of each other's.
 #[test]
 fn several_ledgers_at_once_lose_nothing() {
-    let memory: Arc<dyn Memory> = Arc::new(Forgetful::default());
+    let memory: Arc<dyn Memory> = Arc::new(ForgetfulMemory::default());
     let entries: Vec<_> = (0..4)
         .map(|n| of_workspace(&format!("args = [\"{n}\"]")))
         .collect();
@@ -362,7 +368,7 @@ impl Memory for Broken {
         Some(self.bytes.lock().unwrap().clone())
     }
 
-    fn update(&self, _: &str, change: &mut Change<'_>) -> Result<(), String> {
+    fn update(&self, _: &str, change: &mut ContentUpdate<'_>) -> Result<(), String> {
         if self.is_full.load(Ordering::SeqCst) {
             return Err("the disk is full".to_owned());
         }

@@ -10,16 +10,16 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::start::{blocking, lasting};
-use crate::client::servers::slot::Failure;
-use crate::client::servers::{Common, error_texts};
+use crate::client::servers::slot::ServerFailure;
+use crate::client::servers::{ServersCommon, error_texts};
 
 /// Has the packages of a server downloaded, unless they are there or it has none. That takes time of its own, apart
 /// from that of its start.
 pub(super) async fn have_packages(
-    common: &Arc<Common>,
+    common: &Arc<ServersCommon>,
     engine: &Arc<Engine>,
     server: &Arc<Server>,
-) -> Result<(), Failure> {
+) -> Result<(), ServerFailure> {
     let begun = {
         let (engine, server) = (Arc::clone(engine), Arc::clone(server));
         blocking(move || begin(&engine, &server)).await?
@@ -50,15 +50,15 @@ pub(super) async fn have_packages(
     let finished = blocking(move || downloading.map(Downloading::finish)).await?;
     finished.unwrap_or(Ok(())).map_err(|not| {
         let why = format!("{}{}", not.why, error_texts::denied(&not.denials));
-        Failure {
+        ServerFailure {
             why: error_texts::with_last_words(&why, &not.last_words),
-            ..Failure::default()
+            ..ServerFailure::default()
         }
     })
 }
 
 /// Begins to download what is missing, if anything is.
-fn begin(engine: &Engine, server: &Server) -> Result<Option<Begun>, CallError> {
+fn begin(engine: &Engine, server: &Server) -> Result<Option<BegunDownload>, CallError> {
     let packages = engine.packages(server);
     let Some(packages) = packages.filter(Packages::are_missing) else {
         return Ok(None);
@@ -69,34 +69,34 @@ fn begin(engine: &Engine, server: &Server) -> Result<Option<Begun>, CallError> {
         let over = over.clone();
         move || over.cancel()
     });
-    Ok(Some(Begun {
+    Ok(Some(BegunDownload {
         packages,
         hosts: downloading.hosts().join(", "),
         over,
-        downloading: Elsewhere(Some(downloading)),
+        downloading: BackgroundDrop(Some(downloading)),
     }))
 }
 
 /// A download that has begun.
-struct Begun {
+struct BegunDownload {
     packages: Packages,
     /// From where.
     hosts: String,
     over: CancellationToken,
-    downloading: Elsewhere<Downloading>,
+    downloading: BackgroundDrop<Downloading>,
 }
 
 /// What takes its time when it is dropped: a process is ended, say, and much is removed. That is done on a thread
 /// where it holds nobody up, also if a start is given up in the middle.
-struct Elsewhere<T: Send + 'static>(Option<T>);
+struct BackgroundDrop<T: Send + 'static>(Option<T>);
 
-impl<T: Send + 'static> Elsewhere<T> {
+impl<T: Send + 'static> BackgroundDrop<T> {
     fn take(&mut self) -> Option<T> {
         self.0.take()
     }
 }
 
-impl<T: Send + 'static> Drop for Elsewhere<T> {
+impl<T: Send + 'static> Drop for BackgroundDrop<T> {
     fn drop(&mut self) {
         if let Some(inner) = self.take()
             && let Ok(runtime) = Handle::try_current()

@@ -1,4 +1,4 @@
-//! [`Lists`]: when a server that says that its tools have changed is asked for them.
+//! [`ToolListTimes`]: when a server that says that its tools have changed is asked for them.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 /// One that says without end that they have changed would be asked without end, and each list is compared, written
 /// down and told to clients.
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(super) struct ToolListTimes {
     last: Option<Instant>,
     pause: Duration,
 }
 
-impl Lists {
+impl ToolListTimes {
     /// Notes that it has just been asked. Returns how long it is not to be asked again: longer each time while it
     /// goes on saying so.
     pub(super) fn listed(&mut self, now: Instant) -> Duration {

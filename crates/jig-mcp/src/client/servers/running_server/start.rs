@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jig_broker::Secrets;
-use jig_config::{Reach, Server};
-use jig_engine::{CallError, Engine, Mark, ServerProcess};
+use jig_config::{Server, ServerReach};
+use jig_engine::{CallError, Engine, ServerMark, ServerProcess};
 use jig_proto::{Denial, Hint, hint};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -13,11 +13,11 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::packages::have_packages;
-use super::{Behind, CLOSED_OUTPUT, END_KNOWN, LAST_BYTES, Live};
+use super::{CLOSED_OUTPUT, END_KNOWN, LAST_BYTES, LiveServer, ServerPeer};
 use crate::client::check::Era;
-use crate::client::connection::{Listed, Strays, Upstream, UpstreamError, UpstreamLimits};
-use crate::client::servers::slot::Failure;
-use crate::client::servers::{Common, after, error_texts};
+use crate::client::connection::{ListedTools, Strays, Upstream, UpstreamError, UpstreamLimits};
+use crate::client::servers::slot::ServerFailure;
+use crate::client::servers::{ServersCommon, after, error_texts};
 
 /// Why a server is not up.
 pub(in crate::client::servers) enum NotOpened {
@@ -25,16 +25,16 @@ pub(in crate::client::servers) enum NotOpened {
     NotAccepted,
     /// It is not wanted any more.
     Retired,
-    Failed(Failure),
+    Failed(ServerFailure),
 }
 
 /// Starts a server, or connects to it, and asks for its tools, which the ledger is told. All of it together may
 /// take as long as the entry says, but for what is downloaded before.
 pub(in crate::client::servers) async fn open(
-    common: &Arc<Common>,
+    common: &Arc<ServersCommon>,
     engine: &Arc<Engine>,
     server: &Arc<Server>,
-) -> Result<Arc<Live>, NotOpened> {
+) -> Result<Arc<LiveServer>, NotOpened> {
     let may_start = {
         let (common, server) = (Arc::clone(common), Arc::clone(server));
         blocking(move || common.ledger.may_start(&server)).await?
@@ -43,7 +43,7 @@ pub(in crate::client::servers) async fn open(
         return Err(NotOpened::NotAccepted);
     }
     have_packages(common, engine, server).await?;
-    let opening = Opening {
+    let opening = ServerConnector {
         common,
         engine,
         server,
@@ -52,37 +52,37 @@ pub(in crate::client::servers) async fn open(
     let era = common.ledger.era(server).and_then(|era| era_named(&era));
     match opening.open(era).await {
         // Some servers of the older era end at the first question of the newer one.
-        Err(Problem::AtProbe) => opening.open(Some(Era::Handshake)).await,
+        Err(ServerOpenError::AtProbe) => opening.open(Some(Era::Handshake)).await,
         // It may be another version by now, which begins differently.
-        Err(Problem::AtBegin(failure)) if era.is_some() => {
+        Err(ServerOpenError::AtBegin(failure)) if era.is_some() => {
             let again = opening.open(None).await;
-            again.map_err(|_| Problem::Failed(failure))
+            again.map_err(|_| ServerOpenError::Failed(failure))
         }
         outcome => outcome,
     }
-    .map_err(Problem::into_failure)
+    .map_err(ServerOpenError::into_failure)
 }
 
-struct Opening<'o> {
-    common: &'o Arc<Common>,
+struct ServerConnector<'o> {
+    common: &'o Arc<ServersCommon>,
     engine: &'o Arc<Engine>,
     server: &'o Arc<Server>,
     deadline: Instant,
 }
 
-enum Problem {
+enum ServerOpenError {
     /// It ended when it was asked for its version.
     AtProbe,
     /// It answered, but not as it was expected to.
-    AtBegin(Failure),
-    Failed(Failure),
+    AtBegin(ServerFailure),
+    Failed(ServerFailure),
 }
 
-impl Opening<'_> {
-    async fn open(&self, era: Option<Era>) -> Result<Arc<Live>, Problem> {
+impl ServerConnector<'_> {
+    async fn open(&self, era: Option<Era>) -> Result<Arc<LiveServer>, ServerOpenError> {
         let live = match &self.server.reach {
-            Reach::Program { .. } => self.program(era).await,
-            Reach::Remote { .. } => self.remote(era).await,
+            ServerReach::Program { .. } => self.program(era).await,
+            ServerReach::Remote { .. } => self.remote(era).await,
         }?;
         let era = live.upstream.era();
         let (ledger, server) = (Arc::clone(&self.common.ledger), Arc::clone(self.server));
@@ -93,13 +93,13 @@ impl Opening<'_> {
         Ok(live)
     }
 
-    async fn program(&self, era: Option<Era>) -> Result<Arc<Live>, Problem> {
+    async fn program(&self, era: Option<Era>) -> Result<Arc<LiveServer>, ServerOpenError> {
         let (engine, server) = (Arc::clone(self.engine), Arc::clone(self.server));
         let starting = blocking(move || engine.start_server(&server));
         let started = timeout_at(self.deadline, starting).await;
         let process = match started.map_err(|_| self.late("be started"))?? {
             Ok(process) => process,
-            Err(error) => return Err(Problem::Failed(lasting(&error))),
+            Err(error) => return Err(ServerOpenError::Failed(lasting(&error))),
         };
         for warning in process.warnings() {
             let warning = error_texts::bounded(warning);
@@ -130,19 +130,19 @@ impl Opening<'_> {
         };
         let error = match begun {
             Some(Ok((upstream, listed))) => {
-                let behind = Behind::Program { process, ended };
-                return Ok(Live::new(upstream, behind, listed));
+                let behind = ServerPeer::Program { process, ended };
+                return Ok(LiveServer::new(upstream, behind, listed));
             }
             // Also if it knew the newer way the last time: it may be an older version by now.
-            Some(Err(UpstreamError::ClosedAtProbe(_))) => return Err(Problem::AtProbe),
+            Some(Err(UpstreamError::ClosedAtProbe(_))) => return Err(ServerOpenError::AtProbe),
             Some(Err(error)) => Some(error),
             None => None,
         };
         let failure = self.not_begun(process, &ended, &strays, error.as_ref());
         let failure = failure.await;
         Err(match error.as_ref().is_some_and(is_answer) {
-            true => Problem::AtBegin(failure),
-            false => Problem::Failed(failure),
+            true => ServerOpenError::AtBegin(failure),
+            false => ServerOpenError::Failed(failure),
         })
     }
 
@@ -154,7 +154,7 @@ impl Opening<'_> {
         ended: &CancellationToken,
         strays: &Strays,
         error: Option<&UpstreamError>,
-    ) -> Failure {
+    ) -> ServerFailure {
         let is_over = error.is_none_or(is_its_end);
         let mut advice = None;
         let mut why = match error {
@@ -201,7 +201,7 @@ impl Opening<'_> {
             );
             why.push_str(&format!("\n{hint}"));
         }
-        Failure {
+        ServerFailure {
             why,
             denials,
             advice,
@@ -209,13 +209,13 @@ impl Opening<'_> {
         }
     }
 
-    async fn remote(&self, era: Option<Era>) -> Result<Arc<Live>, Problem> {
+    async fn remote(&self, era: Option<Era>) -> Result<Arc<LiveServer>, ServerOpenError> {
         let (engine, server) = (Arc::clone(self.engine), Arc::clone(self.server));
         let filling = blocking(move || engine.fill_server(&server));
         let filled = timeout_at(self.deadline, filling).await;
         let filled = match filled.map_err(|_| self.late("have its secrets looked up"))?? {
             Ok(filled) => filled,
-            Err(error) => return Err(Problem::Failed(lasting(&error))),
+            Err(error) => return Err(ServerOpenError::Failed(lasting(&error))),
         };
         let secrets = Secrets::new();
         for secret in &filled.secrets {
@@ -233,19 +233,19 @@ impl Opening<'_> {
         };
         match begun_by(self.deadline, begun).await {
             Some(Ok((upstream, listed))) => {
-                let behind = Behind::Remote(scrubber);
-                Ok(Live::new(upstream, behind, listed))
+                let behind = ServerPeer::Remote(scrubber);
+                Ok(LiveServer::new(upstream, behind, listed))
             }
-            Some(Err(UpstreamError::ClosedAtProbe(_))) => Err(Problem::AtProbe),
+            Some(Err(UpstreamError::ClosedAtProbe(_))) => Err(ServerOpenError::AtProbe),
             Some(Err(error)) => {
                 let why = secrets.scrub_text(error.to_string());
-                let failure = Failure {
+                let failure = ServerFailure {
                     why: error_texts::bounded(&why),
-                    ..Failure::default()
+                    ..ServerFailure::default()
                 };
                 Err(match is_answer(&error) {
-                    true => Problem::AtBegin(failure),
-                    false => Problem::Failed(failure),
+                    true => ServerOpenError::AtBegin(failure),
+                    false => ServerOpenError::Failed(failure),
                 })
             }
             None => Err(self.late(BEGIN)),
@@ -263,11 +263,11 @@ impl Opening<'_> {
         }
     }
 
-    fn late(&self, what: &str) -> Problem {
-        Problem::Failed(Failure {
+    fn late(&self, what: &str) -> ServerOpenError {
+        ServerOpenError::Failed(ServerFailure {
             why: self.late_words(what),
             advice: Some(self.more_time()),
-            ..Failure::default()
+            ..ServerFailure::default()
         })
     }
 
@@ -284,26 +284,26 @@ impl Opening<'_> {
     }
 }
 
-impl Problem {
+impl ServerOpenError {
     fn into_failure(self) -> NotOpened {
         NotOpened::Failed(match self {
             Self::AtBegin(failure) | Self::Failed(failure) => failure,
-            Self::AtProbe => Failure {
+            Self::AtProbe => ServerFailure {
                 why: "it ended when it was asked for its version".to_owned(),
-                ..Failure::default()
+                ..ServerFailure::default()
             },
         })
     }
 }
 
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Self {
+impl From<ServerFailure> for ServerOpenError {
+    fn from(failure: ServerFailure) -> Self {
         Self::Failed(failure)
     }
 }
 
-impl From<Failure> for NotOpened {
-    fn from(failure: Failure) -> Self {
+impl From<ServerFailure> for NotOpened {
+    fn from(failure: ServerFailure) -> Self {
         Self::Failed(failure)
     }
 }
@@ -311,9 +311,9 @@ impl From<Failure> for NotOpened {
 /// Tells the ledger what a server has, and whoever looks after jig what was left out of that. `clean` makes a
 /// server's words fit to be told.
 pub(super) async fn learn(
-    common: &Arc<Common>,
+    common: &Arc<ServersCommon>,
     server: &Arc<Server>,
-    listed: &Listed,
+    listed: &ListedTools,
     clean: impl Fn(&str) -> String,
 ) {
     for note in &listed.notes {
@@ -347,17 +347,17 @@ async fn past(token: &CancellationToken, time: Duration) {
 /// Runs what blocks on a thread where it may.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
-    spawn_blocking(work).await.map_err(|_| Failure {
+) -> Result<T, ServerFailure> {
+    spawn_blocking(work).await.map_err(|_| ServerFailure {
         why: "starting it failed by a bug in jig".to_owned(),
-        ..Failure::default()
+        ..ServerFailure::default()
     })
 }
 
 /// Ends a process that came to nothing, which blocks; returns its last words, and all that it was refused.
 fn buried(process: &ServerProcess) -> (String, Vec<Denial>) {
     process.stop(Duration::ZERO);
-    let refused = process.refused_since(&Mark::default());
+    let refused = process.refused_since(&ServerMark::default());
     (process.last_words(), refused)
 }
 
@@ -366,14 +366,14 @@ const BURIED: Duration = Duration::from_secs(10);
 
 /// Why a server was not started, which will not pass by itself, but for packages that are downloaded again:
 /// something is missing, or its entry is wrong. That it was not, and which, stands before it.
-pub(super) fn lasting(error: &CallError) -> Failure {
-    Failure {
+pub(super) fn lasting(error: &CallError) -> ServerFailure {
+    ServerFailure {
         why: match error {
             CallError::Server { why, .. } => error_texts::bounded(why),
             error => error_texts::chain(error),
         },
         lasts: !matches!(error, CallError::PackagesGone(_)),
-        ..Failure::default()
+        ..ServerFailure::default()
     }
 }
 
@@ -389,10 +389,10 @@ fn is_answer(error: &UpstreamError) -> bool {
     matches!(error, Refused { .. } | Unable(_) | Broken(_))
 }
 
-fn failed(why: String) -> Problem {
-    Problem::Failed(Failure {
+fn failed(why: String) -> ServerOpenError {
+    ServerOpenError::Failed(ServerFailure {
         why,
-        ..Failure::default()
+        ..ServerFailure::default()
     })
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
-fn definition(tool: &str, changed: &str) -> Held {
-    Held::Definition {
+fn definition(tool: &str, changed: &str) -> HeldOffer {
+    HeldOffer::Definition {
         server: "time".to_owned(),
         tool: tool.to_owned(),
         accepted: "aaaa".to_owned(),
@@ -13,9 +13,9 @@ fn definition(tool: &str, changed: &str) -> Held {
 /// One thing is asked about in its own words, several in one question that shows all of them.
 #[test]
 fn all_that_is_accepted_is_shown() {
-    assert_eq!(Request::of("time", Vec::new()), None);
-    let one = Request::of("time", vec![definition("now", "- a\n+ b")]).unwrap();
-    assert_eq!(one.topic, Topic::Definition);
+    assert_eq!(AcceptRequest::of("time", Vec::new()), None);
+    let one = AcceptRequest::of("time", vec![definition("now", "- a\n+ b")]).unwrap();
+    assert_eq!(one.topic, QuestionTopic::Definition);
     assert!(one.text.contains("`now`"), "{}", one.text);
     for part in ["aaaa", "hash of -", "+ b"] {
         assert!(one.context.contains(part), "{}", one.context);
@@ -24,7 +24,7 @@ fn all_that_is_accepted_is_shown() {
         definition("now", "one"),
         definition("zones\u{1b}[2J", "two"),
     ];
-    let both = Request::of("time", both).unwrap();
+    let both = AcceptRequest::of("time", both).unwrap();
     assert!(both.text.contains("2 tools"), "{}", both.text);
     assert_eq!(both.held.len(), 2);
     assert!(both.context.contains("hash of o"), "{}", both.context);
@@ -38,7 +38,7 @@ fn all_that_is_accepted_is_shown() {
 fn nothing_is_accepted_unseen() {
     let long = "x".repeat(LONGEST_CONTEXT / 3);
     let many = ["a", "b", "c", "d"].map(|tool| definition(tool, &long));
-    let request = Request::of("time", many.to_vec()).unwrap();
+    let request = AcceptRequest::of("time", many.to_vec()).unwrap();
     assert_eq!(request.held.len(), 2);
     assert!(request.context.len() <= LONGEST_CONTEXT);
     assert!(request.context.contains("tool:     b"));
@@ -48,13 +48,13 @@ fn nothing_is_accepted_unseen() {
 /// A server is shown by what it is and may do.
 #[test]
 fn a_server_is_described() {
-    let held = Held::Server {
+    let held = HeldOffer::Server {
         name: "time".to_owned(),
         fingerprint: "ffff".to_owned(),
         described: vec!["runs `time-server`".to_owned()],
     };
-    let request = Request::of("time", vec![held]).unwrap();
-    assert_eq!(request.topic, Topic::Server);
+    let request = AcceptRequest::of("time", vec![held]).unwrap();
+    assert_eq!(request.topic, QuestionTopic::Server);
     assert!(request.context.contains("runs `time-server`"));
     assert!(request.told().contains("`time`"), "{}", request.told());
 }

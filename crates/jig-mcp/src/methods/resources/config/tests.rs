@@ -1,12 +1,12 @@
 //! What is told of a configuration that is not in force.
 
 use super::not_in_force;
-use crate::configuration::reload::State;
+use crate::configuration::reload::ReloadState;
 
 #[test]
 fn what_is_held_is_told_and_what_is_broken_without_its_text() {
-    assert_eq!(not_in_force(&State::default()), "");
-    let state = State {
+    assert_eq!(not_in_force(&ReloadState::default()), "");
+    let state = ReloadState {
         held: Some((
             "q_3".to_owned(),
             vec!["`t` may now write `src/`".to_owned()],

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn tokens() {
     fn check(text: &str, expected: Result<usize, &str>) {
-        let got = Tokens::parse(text).map(|tokens| tokens.0.len());
+        let got = CallerTokens::parse(text).map(|tokens| tokens.0.len());
         let got = got.map_err(|error| error.to_string());
         assert_eq!(got, expected.map_err(str::to_owned), "{text:?}");
     }
@@ -27,7 +27,7 @@ fn tokens() {
         "ümlaut-and-more-text",
         "quoted\"and-more-text",
     ] {
-        let error = Tokens::parse(text).err().unwrap().to_string();
+        let error = CallerTokens::parse(text).err().unwrap().to_string();
         assert!(error.contains("line 1 has a character"), "{error}");
     }
     let many: String = (0..257).map(|n| format!("a-token-of-many-{n}\n")).collect();
@@ -36,7 +36,7 @@ fn tokens() {
 
 #[test]
 fn a_token_is_found_whole_or_not_at_all() {
-    let tokens = Tokens::parse("first-of-two-secrets\nsecond-of-two-secrets").unwrap();
+    let tokens = CallerTokens::parse("first-of-two-secrets\nsecond-of-two-secrets").unwrap();
     let check = |given: &str, expected: Option<&str>| {
         assert_eq!(tokens.find(given).as_deref(), expected, "{given:?}");
     };
@@ -52,7 +52,7 @@ fn a_token_is_found_whole_or_not_at_all() {
 #[test]
 fn origins() {
     fn check(text: &str, expected: Option<&str>) {
-        let got = Origin::parse(text).map(|origin| origin.to_text());
+        let got = HttpOrigin::parse(text).map(|origin| origin.to_text());
         assert_eq!(got.as_deref(), expected, "{text:?}");
     }
     check(
@@ -80,8 +80,8 @@ fn origins() {
 /// With a server on the network there is no name to compare; tokens and origins count all the same.
 #[test]
 fn beyond_this_machine() {
-    let tokens = Tokens::parse("first-of-two-secrets").unwrap();
-    let admitted = Access::with(tokens).at("192.0.2.1:80".parse().unwrap());
+    let tokens = CallerTokens::parse("first-of-two-secrets").unwrap();
+    let admitted = HttpAccess::with(tokens).at("192.0.2.1:80".parse().unwrap());
     let judged = |headers: &[(&str, &str)]| {
         let mut request = Request::post("/mcp");
         for (name, value) in headers {
@@ -89,8 +89,8 @@ fn beyond_this_machine() {
         }
         let request = request.body(Empty::<bytes::Bytes>::new()).unwrap();
         match admitted.judge(&request) {
-            Judged::Caller(name) => Ok(name.to_string()),
-            Judged::Answered(answer) => Err(answer.status().as_u16()),
+            HttpAdmission::Caller(name) => Ok(name.to_string()),
+            HttpAdmission::Answered(answer) => Err(answer.status().as_u16()),
         }
     };
     let bearer = ("authorization", "Bearer first-of-two-secrets");
@@ -112,7 +112,7 @@ fn beyond_this_machine() {
 fn without_tokens_only_this_machine_is_served() {
     let listen = |address: &str| {
         let address = address.parse().unwrap();
-        crate::HttpServer::listen(address, Access::of_anybody()).map(|_| ())
+        crate::HttpServer::listen(address, HttpAccess::of_anybody()).map(|_| ())
     };
     assert!(listen("127.0.0.1:0").is_ok());
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
@@ -128,10 +128,10 @@ fn without_tokens_only_this_machine_is_served() {
 #[test]
 fn names_of_this_machine() {
     fn check(address: &str, host: &str, expected: bool) {
-        let admitted = Access::of_anybody().at(address.parse().unwrap());
+        let admitted = HttpAccess::of_anybody().at(address.parse().unwrap());
         let request = Request::post("/mcp").header("host", host);
         let request = request.body(Empty::<bytes::Bytes>::new()).unwrap();
-        let is_ours = matches!(admitted.judge(&request), Judged::Caller(_));
+        let is_ours = matches!(admitted.judge(&request), HttpAdmission::Caller(_));
         assert_eq!(is_ours, expected, "{host} at {address}");
     }
     check("127.0.0.1:8080", "127.0.0.1:8080", true);

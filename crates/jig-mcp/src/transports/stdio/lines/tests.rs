@@ -7,9 +7,9 @@ use tokio::io::{DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use super::unanswered_requests::{MAX_BYTES, MAX_REQUESTS};
 use super::*;
 
-fn lines(stream: DuplexStream) -> Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>> {
+fn lines(stream: DuplexStream) -> StdioLines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>> {
     let (reader, writer) = split(stream);
-    Lines::new(reader, writer, CancellationToken::new())
+    StdioLines::new(reader, writer, CancellationToken::new())
 }
 
 fn ping(id: u64) -> String {
@@ -111,7 +111,9 @@ fn cancelled(id: u64) -> String {
         + "\n"
 }
 
-async fn reads_nothing(lines: &mut Lines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>) -> bool {
+async fn reads_nothing(
+    lines: &mut StdioLines<ReadHalf<DuplexStream>, WriteHalf<DuplexStream>>,
+) -> bool {
     let moment = Duration::from_millis(50);
     tokio::time::timeout(moment, lines.receive()).await.is_err()
 }
@@ -204,7 +206,7 @@ async fn long_requests_are_owed_by_their_length() {
 async fn a_client_that_does_not_listen_any_more_has_gone() {
     let (mut client, server) = tokio::net::UnixStream::pair().unwrap();
     let (reader, writer) = server.into_split();
-    let mut lines = Lines::new(reader, writer, CancellationToken::new());
+    let mut lines = StdioLines::new(reader, writer, CancellationToken::new());
     client.write_all(ping(1).as_bytes()).await.unwrap();
     assert!(lines.receive().await.is_some());
     let client = client.into_std().unwrap();

@@ -1,4 +1,4 @@
-//! [`Debt`]: what jig holds for a request, from when it was read until its answer was.
+//! [`HeldRequest`]: what jig holds for a request, from when it was read until its answer was.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,13 +7,13 @@ use tokio::sync::Notify;
 
 /// All that jig holds for requests.
 #[derive(Default)]
-pub(super) struct Debts {
+pub(super) struct HeldRequests {
     requests: AtomicUsize,
     bytes: AtomicUsize,
     paid: Notify,
 }
 
-impl Debts {
+impl HeldRequests {
     /// Waits until there is room for another request. One may wait at a time.
     pub(super) async fn are_bearable(&self) {
         loop {
@@ -34,14 +34,14 @@ impl Debts {
 
 /// What is held for one request. It is shared by all that hold something: whoever serves the request, whoever
 /// waits to write its answer. It ends with the last of them, whatever became of the request.
-pub(super) struct Debt {
-    debts: Arc<Debts>,
+pub(super) struct HeldRequest {
+    debts: Arc<HeldRequests>,
     bytes: usize,
 }
 
-impl Debt {
+impl HeldRequest {
     /// A debt for a request of so many bytes.
-    pub(super) fn new(debts: &Arc<Debts>, bytes: usize) -> Arc<Self> {
+    pub(super) fn new(debts: &Arc<HeldRequests>, bytes: usize) -> Arc<Self> {
         debts.requests.fetch_add(1, Ordering::AcqRel);
         debts.bytes.fetch_add(bytes, Ordering::AcqRel);
         let debts = Arc::clone(debts);
@@ -49,7 +49,7 @@ impl Debt {
     }
 }
 
-impl Drop for Debt {
+impl Drop for HeldRequest {
     fn drop(&mut self) {
         self.debts.requests.fetch_sub(1, Ordering::AcqRel);
         self.debts.bytes.fetch_sub(self.bytes, Ordering::AcqRel);

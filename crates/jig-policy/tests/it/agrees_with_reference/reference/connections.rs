@@ -1,12 +1,12 @@
 //! Connections of programs, judged by looking at every rule.
 
-use jig_policy::{NetRule, OwnedSpeaks, Verdict};
+use jig_policy::{DeclaredNetRule, OwnedSpeaks, Verdict};
 
 use super::{Answer, PlainUrl, decide_net, plain_host, ports_of, prefix_segments, segments};
 
 /// What the rules say of a connection.
 pub(crate) fn decide_connection(
-    rules: &[NetRule],
+    rules: &[DeclaredNetRule],
     host: &str,
     port: u16,
     speaks: &OwnedSpeaks,
@@ -47,13 +47,13 @@ pub(crate) fn decide_connection(
 
 /// The rules on a host, and a port of it.
 struct Place<'r> {
-    rules: Vec<&'r NetRule>,
+    rules: Vec<&'r DeclaredNetRule>,
     host: String,
     port: u16,
 }
 
 impl Place<'_> {
-    fn tls(&self, all: &[NetRule]) -> Answer {
+    fn tls(&self, all: &[DeclaredNetRule]) -> Answer {
         let hidden = self.best(|rule| {
             let scheme = scheme(rule);
             let plain = scheme.as_deref() == Some("http") || scheme.as_deref() == Some("ws");
@@ -115,7 +115,7 @@ impl Place<'_> {
         super::by_grant(winner.map(|rule| (rule.allow, rule.origin.to_string())))
     }
 
-    fn is_on_port(&self, rule: &NetRule) -> bool {
+    fn is_on_port(&self, rule: &DeclaredNetRule) -> bool {
         match (rule.port, scheme(rule)) {
             (Some(port), _) => port == self.port,
             (None, Some(scheme)) => ports_of(&scheme).is_some_and(|(port, _)| port == self.port),
@@ -124,8 +124,8 @@ impl Place<'_> {
     }
 
     /// The most specific of some rules, and of several the last.
-    fn best(&self, wanted: impl Fn(&NetRule) -> bool) -> Option<&NetRule> {
-        let mut best: Option<(usize, &NetRule)> = None;
+    fn best(&self, wanted: impl Fn(&DeclaredNetRule) -> bool) -> Option<&DeclaredNetRule> {
+        let mut best: Option<(usize, &DeclaredNetRule)> = None;
         for rule in self.rules.iter().filter(|rule| wanted(rule)) {
             let specificity = usize::from(rule.scheme.is_some())
                 + usize::from(rule.port.is_some())
@@ -138,6 +138,6 @@ impl Place<'_> {
     }
 }
 
-fn scheme(rule: &NetRule) -> Option<String> {
+fn scheme(rule: &DeclaredNetRule) -> Option<String> {
     rule.scheme.as_ref().map(|scheme| scheme.to_lowercase())
 }

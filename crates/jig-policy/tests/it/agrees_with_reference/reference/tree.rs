@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use jig_policy::{Entry, Lookup, ResolveReason};
+use jig_policy::{Lookup, LookupEntry, ResolveReason};
 use jig_proto::ProjectPath;
 
 /// The absolute path that means the root of a [`Tree`].
@@ -91,12 +91,12 @@ impl Tree {
 }
 
 impl Lookup for Tree {
-    fn entry(&self, path: &ProjectPath) -> io::Result<Entry> {
+    fn entry(&self, path: &ProjectPath) -> io::Result<LookupEntry> {
         Ok(match self.at(&Names::of(path.as_str())) {
-            None => Entry::Missing,
-            Some(Node::Directory) => Entry::Directory,
-            Some(Node::File) => Entry::File,
-            Some(Node::Link(target)) => Entry::Link(target),
+            None => LookupEntry::Missing,
+            Some(Node::Directory) => LookupEntry::Directory,
+            Some(Node::File) => LookupEntry::File,
+            Some(Node::Link(target)) => LookupEntry::Link(target),
         })
     }
 }

@@ -1,5 +1,5 @@
-use super::{Room, append, as_text, file, named};
-use jig_proto::fsproxy::{Code, ProxyError};
+use super::{LlmInputSpace, append, as_text, file, named};
+use jig_proto::fsproxy::{ProxyError, ProxyErrorCode};
 
 #[test]
 fn each_input_has_a_heading_and_ends_with_an_empty_line() {
@@ -39,7 +39,7 @@ fn what_is_no_text_is_named_with_its_place() {
 
 #[test]
 fn the_room_is_what_all_inputs_share() {
-    let mut room = Room { most: 5, left: 5 };
+    let mut room = LlmInputSpace { most: 5, left: 5 };
     assert_eq!(room.take(3), Ok(()));
     assert_eq!(room.take(2), Ok(()));
     let expected = ProxyError::range("the input is larger than 5 bytes");
@@ -51,7 +51,7 @@ fn f078_a_handle_that_is_not_open_is_named() {
     let error = named(ProxyError::closed(5), 5);
     assert_eq!(
         (error.code, error.message.as_str()),
-        (Code::Closed, "fd not found: 5")
+        (ProxyErrorCode::Closed, "fd not found: 5")
     );
     let other = ProxyError::perm("no");
     assert_eq!(named(other.clone(), 5), other);

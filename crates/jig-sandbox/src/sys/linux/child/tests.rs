@@ -19,12 +19,12 @@ fn die() -> Result<(), Errno> {
 }
 
 #[track_caller]
-fn check(limit: Duration, job: fn(&Reporter), expected: &[Trial]) -> Duration {
+fn check(limit: Duration, job: fn(&Reporter), expected: &[ProbeResult]) -> Duration {
     let start = Instant::now();
     // SAFETY: the jobs below only call uapi, the reporter, and what is async-signal-safe in libc.
     let attempts = unsafe { attempts(limit, job) };
     let took = start.elapsed();
-    let found: Vec<Trial> = (0..expected.len())
+    let found: Vec<ProbeResult> = (0..expected.len())
         .map(|number| attempts.trial(number))
         .collect();
     assert_eq!(found, expected);
@@ -45,13 +45,13 @@ fn each_attempt_is_kept_apart() {
             reporter.attempt(MOST + 1, || Ok(()));
         },
         &[
-            Trial::Works,
-            Trial::Failed { errno: Errno::PERM },
-            Trial::NoEffect,
-            Trial::Works,
-            Trial::NotTried,
-            Trial::Works,
-            Trial::Failed { errno: Errno::BUSY },
+            ProbeResult::Works,
+            ProbeResult::Failed { errno: Errno::PERM },
+            ProbeResult::NoEffect,
+            ProbeResult::Works,
+            ProbeResult::NotTried,
+            ProbeResult::Works,
+            ProbeResult::Failed { errno: Errno::BUSY },
         ],
     );
 }
@@ -77,11 +77,11 @@ fn a_killed_child_loses_only_what_it_was_doing() {
             reporter.attempt(2, || Ok(()));
         },
         &[
-            Trial::Works,
-            Trial::Killed {
+            ProbeResult::Works,
+            ProbeResult::Killed {
                 signal: libc::SIGKILL,
             },
-            Trial::NotTried,
+            ProbeResult::NotTried,
         ],
     );
 }
@@ -95,10 +95,10 @@ fn a_killed_grandchild_is_seen() {
             reporter.attempt(1, || Ok(()));
         },
         &[
-            Trial::Killed {
+            ProbeResult::Killed {
                 signal: libc::SIGKILL,
             },
-            Trial::Works,
+            ProbeResult::Works,
         ],
     );
 }
@@ -112,7 +112,7 @@ fn a_hung_child_is_killed_and_reaped() {
     };
     // SAFETY: the job only makes async-signal-safe calls.
     let attempts = unsafe { attempts(Duration::from_millis(100), job) };
-    assert_eq!(attempts.trial(1), Trial::TimedOut);
+    assert_eq!(attempts.trial(1), ProbeResult::TimedOut);
     let pid = attempts.value(0).expect("the first attempt was reported");
     assert_eq!(
         uapi::wait(pid, false),
@@ -126,7 +126,7 @@ fn a_hung_grandchild_is_ended_with_its_parent() {
     check(
         Duration::from_millis(30),
         |reporter| reporter.attempt_in_child(0, hang),
-        &[Trial::TimedOut],
+        &[ProbeResult::TimedOut],
     );
 }
 
@@ -144,7 +144,7 @@ fn a_pipe_that_stays_open_does_not_delay() {
                 uapi::exit();
             }
         },
-        &[Trial::Works],
+        &[ProbeResult::Works],
     );
     assert!(took < Duration::from_secs(10), "took {took:?}");
 }
@@ -152,7 +152,7 @@ fn a_pipe_that_stays_open_does_not_delay() {
 #[test]
 fn a_child_that_cannot_be_started_is_no_verdict() {
     let attempts = Attempts::not_started(Errno(11));
-    assert_eq!(attempts.trial(0), Trial::NoChild { errno: Errno(11) });
+    assert_eq!(attempts.trial(0), ProbeResult::NoChild { errno: Errno(11) });
     assert_eq!(attempts.value(0), None);
 }
 
@@ -168,6 +168,6 @@ fn children_run_with_all_signals_blocked() {
                 Ok(sent == 0)
             });
         },
-        &[Trial::Works],
+        &[ProbeResult::Works],
     );
 }

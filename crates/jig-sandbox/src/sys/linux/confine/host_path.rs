@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 /// What lies at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum HostPathState {
     /// Nothing.
     Missing,
     /// Perhaps something: this process may not look into a directory above it. The tool, whose directory it
@@ -26,33 +26,33 @@ pub(super) enum Found {
 }
 
 /// Where paths are looked up.
-pub(super) trait Lookup {
+pub(super) trait HostLookup {
     /// What the last name of `path` is, with links followed on the way to it.
-    fn lookup(&mut self, path: &Path) -> Found;
+    fn lookup(&mut self, path: &Path) -> HostPathState;
 
     /// Whether the file at `path` has other names, which may lie anywhere in the same file system.
     fn has_other_names(&mut self, path: &Path) -> bool;
 
     /// Which file the last name of `path` is, of all that this machine has.
-    fn identity(&mut self, path: &Path) -> Option<Identity>;
+    fn identity(&mut self, path: &Path) -> Option<FileIdentity>;
 
     /// The names in a directory; none if it cannot be listed, `None` if there are more than `most`.
     fn names(&mut self, directory: &Path, most: usize) -> Option<Vec<OsString>>;
 }
 
 /// The device and the number of a file.
-pub(super) type Identity = (u64, u64);
+pub(super) type FileIdentity = (u64, u64);
 
 /// Finds out what lies at `path` without following any link.
-pub(super) fn find(host: &mut dyn Lookup, path: &Path) -> Found {
+pub(super) fn find(host: &mut dyn HostLookup, path: &Path) -> HostPathState {
     let above = path.ancestors().skip(1);
     let found = host.lookup(path);
-    if matches!(found, Found::Missing | Found::Hidden) {
+    if matches!(found, HostPathState::Missing | HostPathState::Hidden) {
         return found;
     }
     for directory in above {
-        if let Found::Link(_) = host.lookup(directory) {
-            return Found::BeyondLink;
+        if let HostPathState::Link(_) = host.lookup(directory) {
+            return HostPathState::BeyondLink;
         }
     }
     found
@@ -60,23 +60,25 @@ pub(super) fn find(host: &mut dyn Lookup, path: &Path) -> Found {
 
 /// The file system of this machine. It asks once for each path, as paths of a profile share theirs.
 #[derive(Debug, Default)]
-pub(super) struct Disk(HashMap<OsString, Found>);
+pub(super) struct Disk(HashMap<OsString, HostPathState>);
 
-impl Lookup for Disk {
-    fn lookup(&mut self, path: &Path) -> Found {
+impl HostLookup for Disk {
+    fn lookup(&mut self, path: &Path) -> HostPathState {
         if let Some(found) = self.0.get(path.as_os_str()) {
             return found.clone();
         }
         let found = match rustix::fs::lstat(path) {
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG) => Found::Missing,
-            Err(_) => Found::Hidden,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::NAMETOOLONG) => HostPathState::Missing,
+            Err(_) => HostPathState::Hidden,
             Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Directory => Found::Directory,
+                FileType::Directory => HostPathState::Directory,
                 FileType::Symlink => match rustix::fs::readlink(path, Vec::new()) {
-                    Ok(to) => Found::Link(PathBuf::from(OsString::from_vec(to.into_bytes()))),
-                    Err(_) => Found::Hidden,
+                    Ok(to) => {
+                        HostPathState::Link(PathBuf::from(OsString::from_vec(to.into_bytes())))
+                    }
+                    Err(_) => HostPathState::Hidden,
                 },
-                _ => Found::File,
+                _ => HostPathState::File,
             },
         };
         self.0.insert(path.as_os_str().to_owned(), found.clone());
@@ -87,7 +89,7 @@ impl Lookup for Disk {
         rustix::fs::lstat(path).is_ok_and(|stat| stat.st_nlink > 1)
     }
 
-    fn identity(&mut self, path: &Path) -> Option<Identity> {
+    fn identity(&mut self, path: &Path) -> Option<FileIdentity> {
         let stat = rustix::fs::lstat(path).ok()?;
         Some((stat.st_dev, stat.st_ino))
     }
@@ -116,7 +118,7 @@ impl Lookup for Disk {
 }
 
 /// The directory that hides `path`: the last one on the way to it that can be seen.
-pub(super) fn hiding<'p>(host: &mut dyn Lookup, path: &'p Path) -> Option<&'p Path> {
+pub(super) fn hiding<'p>(host: &mut dyn HostLookup, path: &'p Path) -> Option<&'p Path> {
     let mut above = path.ancestors().skip(1);
-    above.find(|directory| host.lookup(directory) == Found::Directory)
+    above.find(|directory| host.lookup(directory) == HostPathState::Directory)
 }

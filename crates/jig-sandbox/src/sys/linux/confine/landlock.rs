@@ -1,6 +1,6 @@
 //! Rights as Landlock knows them.
 
-use super::host_path::Found;
+use super::host_path::HostPathState;
 use crate::profile::{Network, Rights};
 use crate::sys::linux::order::Ruleset;
 
@@ -41,7 +41,7 @@ pub(super) fn handled(abi: u32) -> u64 {
 ///
 /// Creating a file opens it for writing, which Landlock does not tell from writing to one that exists.
 /// Devices are never made.
-pub(super) fn access(rights: Rights, found: &Found, abi: u32) -> u64 {
+pub(super) fn access(rights: Rights, found: &HostPathState, abi: u32) -> u64 {
     let translation = [
         (Rights::READ, READ_FILE | READ_DIR),
         (
@@ -53,7 +53,7 @@ pub(super) fn access(rights: Rights, found: &Found, abi: u32) -> u64 {
         (Rights::EXECUTE, EXECUTE),
     ];
     let rights = match found {
-        Found::Directory => rights,
+        HostPathState::Directory => rights,
         // Creating and removing a file is done to its directory.
         _ => rights.without(Rights::CREATE.with(Rights::DELETE)),
     };
@@ -65,8 +65,8 @@ pub(super) fn access(rights: Rights, found: &Found, abi: u32) -> u64 {
 }
 
 /// What a rule comes to. Creating in a directory cannot be had without changing.
-pub(super) fn effective(rights: Rights, found: &Found) -> Rights {
-    if *found == Found::Directory && rights.has(Rights::CREATE) {
+pub(super) fn effective(rights: Rights, found: &HostPathState) -> Rights {
+    if *found == HostPathState::Directory && rights.has(Rights::CREATE) {
         rights.with(Rights::UPDATE)
     } else {
         rights
@@ -80,11 +80,12 @@ pub(super) fn private(executable: bool, abi: u32) -> u64 {
     } else {
         Rights::ALL.without(Rights::EXECUTE)
     };
-    access(rights, &Found::Directory, abi) | only_known(RESOLVE_UNIX, &Found::Directory, abi)
+    access(rights, &HostPathState::Directory, abi)
+        | only_known(RESOLVE_UNIX, &HostPathState::Directory, abi)
 }
 
 /// What may be done with a harmless device: a question such as "are you a terminal" is a command to it.
-pub(super) fn device(found: &Found, abi: u32) -> u64 {
+pub(super) fn device(found: &HostPathState, abi: u32) -> u64 {
     only_known(
         READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE | IOCTL_DEV,
         found,
@@ -139,9 +140,9 @@ impl Ruleset {
     }
 }
 
-fn only_known(access: u64, found: &Found, abi: u32) -> u64 {
+fn only_known(access: u64, found: &HostPathState, abi: u32) -> u64 {
     let possible = match found {
-        Found::Directory => u64::MAX,
+        HostPathState::Directory => u64::MAX,
         _ => EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX,
     };
     access & possible & handled(abi)

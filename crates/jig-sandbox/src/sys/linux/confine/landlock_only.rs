@@ -11,25 +11,25 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::host_path::{self, Found, Lookup};
+use super::host_path::{self, HostLookup, HostPathState};
 use super::landlock;
-use super::outline::{Outline, Place, c_string};
-use super::refusal::{Gaps, Refused};
+use super::outline::{Outline, OutlineEntry, c_string};
+use super::refusal::{EnforcementGaps, ProfileError};
 use crate::profile::{Enforce, PathRule, Profile, Rights, RuleSource};
-use crate::sys::linux::order::{Act, Step};
+use crate::sys::linux::order::{OrderStep, StepAction};
 
 /// The steps of a call.
 pub(super) fn steps(
-    host: &mut dyn Lookup,
+    host: &mut dyn HostLookup,
     profile: &Profile,
     outline: &Outline<'_>,
     abi: u32,
-    gaps: &mut Gaps,
-) -> Result<Bare, Refused> {
+    gaps: &mut EnforcementGaps,
+) -> Result<Bare, ProfileError> {
     if abi == 0 {
         return Ok(Bare::default());
     }
-    let mut granting = Granting {
+    let mut granting = LandlockGrants {
         steps: harmless(host, abi),
         divided: BTreeMap::new(),
         twins: Vec::new(),
@@ -42,18 +42,18 @@ pub(super) fn steps(
     granting.find_twins();
     for (path, place) in outline.iter() {
         match place {
-            Place::Rule(rule) => granting.rule(rule)?,
-            Place::Private(_) => granting.gaps.note(format!(
+            OutlineEntry::Rule(rule) => granting.rule(rule)?,
+            OutlineEntry::Private(_) => granting.gaps.note(format!(
                 "the tool has no directory of its own at `{}`, and none of the host's",
                 path.display()
             )),
-            Place::Pin => {}
+            OutlineEntry::Pin => {}
         }
     }
     let (steps, divided) = (granting.steps, granting.divided);
     if let Some(door) = &profile.door {
         if profile.enforce == Enforce::Required {
-            return Err(Refused::NoDoor { path: door.clone() });
+            return Err(ProfileError::NoDoor { path: door.clone() });
         }
         gaps.note(format!("there is no socket at `{}`", door.display()));
     }
@@ -69,43 +69,43 @@ pub(super) fn steps(
 /// What a profile comes to without namespaces.
 #[derive(Debug, Default)]
 pub(super) struct Bare {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<OrderStep>,
     /// Directories in which nothing can be made, removed or renamed, though a rule grants that.
     pub(super) unchangeable: Vec<PathBuf>,
 }
 
-struct Granting<'a> {
-    host: &'a mut dyn Lookup,
+struct LandlockGrants<'a> {
+    host: &'a mut dyn HostLookup,
     outline: &'a Outline<'a>,
     abi: u32,
-    gaps: &'a mut Gaps,
-    steps: Vec<Step>,
+    gaps: &'a mut EnforcementGaps,
+    steps: Vec<OrderStep>,
     /// Directories that were divided, with what the rule above grants there.
     divided: BTreeMap<PathBuf, Rights>,
     /// Files with a rule that have other names too, and what the rule grants. A rule of Landlock is one for the
     /// file, whichever name it was found by.
-    twins: Vec<(host_path::Identity, Rights)>,
+    twins: Vec<(host_path::FileIdentity, Rights)>,
     names_left: usize,
 }
 
 /// Something inside of a granted directory that has less than the directory.
-struct Withheld<'a> {
+struct WithheldPath<'a> {
     /// `None` for a private directory.
     rule: Option<&'a PathRule>,
     /// What it may have of the rights of the directory.
     rights: Rights,
-    found: Found,
+    found: HostPathState,
 }
 
 /// More names than can be granted one by one.
-struct TooMany;
+struct TooManyNames;
 
-impl<'a> Granting<'a> {
+impl<'a> LandlockGrants<'a> {
     fn find_twins(&mut self) {
         let outline = self.outline;
         for (path, place) in outline.iter() {
-            if let Place::Rule(rule) = place
-                && host_path::find(self.host, path) == Found::File
+            if let OutlineEntry::Rule(rule) = place
+                && host_path::find(self.host, path) == HostPathState::File
                 && self.host.has_other_names(path)
                 && let Some(identity) = self.host.identity(path)
             {
@@ -114,24 +114,24 @@ impl<'a> Granting<'a> {
         }
     }
 
-    fn rule(&mut self, rule: &'a PathRule) -> Result<(), Refused> {
+    fn rule(&mut self, rule: &'a PathRule) -> Result<(), ProfileError> {
         let found = host_path::find(self.host, &rule.path);
         match found {
-            Found::Directory | Found::File => self.grant(rule, &found),
-            Found::Missing => {
+            HostPathState::Directory | HostPathState::File => self.grant(rule, &found),
+            HostPathState::Missing => {
                 self.missing(rule);
                 Ok(())
             }
             // What is above it is divided, and cannot be listed.
-            Found::Hidden => Ok(()),
-            Found::Link(_) | Found::BeyondLink => self.leads_elsewhere(rule),
+            HostPathState::Hidden => Ok(()),
+            HostPathState::Link(_) | HostPathState::BeyondLink => self.leads_elsewhere(rule),
         }
     }
 
-    fn grant(&mut self, rule: &'a PathRule, found: &Found) -> Result<(), Refused> {
+    fn grant(&mut self, rule: &'a PathRule, found: &HostPathState) -> Result<(), ProfileError> {
         let granted = self.granted_above(&rule.path);
         let effective = landlock::effective(rule.rights, found);
-        if *found == Found::File
+        if *found == HostPathState::File
             && granted.without(effective) != Rights::NONE
             && self.host.has_other_names(&rule.path)
         {
@@ -180,32 +180,32 @@ impl<'a> Granting<'a> {
         &mut self,
         directory: &Path,
         rights: Rights,
-        withheld: &[Withheld<'a>],
+        withheld: &[WithheldPath<'a>],
         is_optional: bool,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManyNames> {
         self.divided.insert(directory.to_owned(), rights);
         let for_all = withheld
             .iter()
             .fold(rights.without(ENTRIES), |all, one| all.and(one.rights));
-        let mut access = landlock::access(for_all, &Found::Directory, self.abi);
-        if rights.has(Rights::READ) && withheld.iter().all(Withheld::lets_names_be_seen) {
+        let mut access = landlock::access(for_all, &HostPathState::Directory, self.abi);
+        if rights.has(Rights::READ) && withheld.iter().all(WithheldPath::lets_names_be_seen) {
             access |= landlock::listing();
         }
         self.push(directory, access, is_optional);
         let names = self.host.names(directory, self.names_left);
-        for name in names.ok_or(TooMany)? {
+        for name in names.ok_or(TooManyNames)? {
             let path = directory.join(name);
             if matches!(
                 self.outline.at(&path),
-                Some(Place::Rule(_) | Place::Private(_))
+                Some(OutlineEntry::Rule(_) | OutlineEntry::Private(_))
             ) {
                 continue;
             }
             let found = self.host.lookup(&path);
-            if !matches!(found, Found::Directory | Found::File) {
+            if !matches!(found, HostPathState::Directory | HostPathState::File) {
                 continue;
             }
-            self.names_left = self.names_left.checked_sub(1).ok_or(TooMany)?;
+            self.names_left = self.names_left.checked_sub(1).ok_or(TooManyNames)?;
             let below = self.withheld(&path, rights);
             if below.is_empty() {
                 let rights = self.of_all_names(&path, &found, rights);
@@ -219,8 +219,8 @@ impl<'a> Granting<'a> {
     }
 
     /// What a file may have under each of its names that have a rule.
-    fn of_all_names(&mut self, path: &Path, found: &Found, rights: Rights) -> Rights {
-        if *found != Found::File || self.twins.is_empty() {
+    fn of_all_names(&mut self, path: &Path, found: &HostPathState, rights: Rights) -> Rights {
+        if *found != HostPathState::File || self.twins.is_empty() {
             return rights;
         }
         let identity = self.host.identity(path);
@@ -230,24 +230,26 @@ impl<'a> Granting<'a> {
     }
 
     /// What exists below a path and may not have all of these rights.
-    fn withheld(&mut self, path: &Path, rights: Rights) -> Vec<Withheld<'a>> {
+    fn withheld(&mut self, path: &Path, rights: Rights) -> Vec<WithheldPath<'a>> {
         let outline = self.outline;
         let mut withheld = Vec::new();
         for (path, place) in outline.below(path) {
             let (rule, granted) = match place {
-                Place::Rule(rule) => (Some(rule), rule.rights),
-                Place::Private(_) => (None, Rights::NONE),
-                Place::Pin => continue,
+                OutlineEntry::Rule(rule) => (Some(rule), rule.rights),
+                OutlineEntry::Private(_) => (None, Rights::NONE),
+                OutlineEntry::Pin => continue,
             };
             let found = host_path::find(self.host, path);
             let is_there = match found {
-                Found::Directory | Found::File => true,
-                Found::Hidden => rule.is_some_and(|rule| rule.source != RuleSource::System),
-                Found::Missing | Found::Link(_) | Found::BeyondLink => false,
+                HostPathState::Directory | HostPathState::File => true,
+                HostPathState::Hidden => rule.is_some_and(|rule| rule.source != RuleSource::System),
+                HostPathState::Missing | HostPathState::Link(_) | HostPathState::BeyondLink => {
+                    false
+                }
             };
             let granted = landlock::effective(granted, &found);
             if is_there && !granted.has(rights) {
-                withheld.push(Withheld {
+                withheld.push(WithheldPath {
                     rule,
                     rights: rights.and(granted),
                     found,
@@ -265,7 +267,7 @@ impl<'a> Granting<'a> {
             return;
         }
         let mut above = rule.path.ancestors().skip(1);
-        let directory = above.find(|above| self.host.lookup(above) == Found::Directory);
+        let directory = above.find(|above| self.host.lookup(above) == HostPathState::Directory);
         let is_divided = |directory: &Path| self.divided.contains_key(directory);
         if !directory.is_some_and(is_divided) {
             self.gaps.missing(&rule.path);
@@ -273,7 +275,7 @@ impl<'a> Granting<'a> {
     }
 
     /// A guard is not told of where its path leads to; there it is guarded too.
-    fn leads_elsewhere(&mut self, rule: &PathRule) -> Result<(), Refused> {
+    fn leads_elsewhere(&mut self, rule: &PathRule) -> Result<(), ProfileError> {
         let open = self.granted_above(&rule.path).without(rule.rights);
         if open == Rights::NONE || rule.source == RuleSource::System {
             return Ok(());
@@ -297,11 +299,11 @@ impl<'a> Granting<'a> {
     fn granted_above(&mut self, path: &Path) -> Rights {
         for above in path.ancestors().skip(1) {
             let found = match self.outline.at(above) {
-                Some(Place::Rule(rule)) => Some((rule, host_path::find(self.host, above))),
-                Some(Place::Private(_)) => return Rights::NONE,
-                Some(Place::Pin) | None => None,
+                Some(OutlineEntry::Rule(rule)) => Some((rule, host_path::find(self.host, above))),
+                Some(OutlineEntry::Private(_)) => return Rights::NONE,
+                Some(OutlineEntry::Pin) | None => None,
             };
-            if let Some((rule, found @ (Found::Directory | Found::File))) = found {
+            if let Some((rule, found @ (HostPathState::Directory | HostPathState::File))) = found {
                 return landlock::effective(rule.rights, &found);
             }
         }
@@ -311,18 +313,18 @@ impl<'a> Granting<'a> {
     fn push(&mut self, path: &Path, rights: u64, optional: bool) {
         if rights != 0 {
             let target = c_string(path);
-            let act = Act::Allow { target, rights };
-            self.steps.push(Step { act, optional });
+            let act = StepAction::Allow { target, rights };
+            self.steps.push(OrderStep { act, optional });
         }
     }
 }
 
-impl Withheld<'_> {
+impl WithheldPath<'_> {
     /// Whether the names in it may be listed with those of the directories above it, as Landlock does not tell the
     /// one from the other. What a person hid from the tool stays hidden; the names of what is sensitive by
     /// itself, such as git's hooks, are worth less than a workspace that can be listed.
     fn lets_names_be_seen(&self) -> bool {
-        self.found == Found::File
+        self.found == HostPathState::File
             || self.rights.has(Rights::READ)
             || self
                 .rule
@@ -340,8 +342,8 @@ const MOST_NAMES: usize = 10_000;
 /// Devices that hold nothing of anybody, and facts about the machine. What the host has in `/proc` about
 /// processes is left out, that of the tool included: its number is not known before it runs, and those of
 /// its children never.
-fn harmless(host: &mut dyn Lookup, abi: u32) -> Vec<Step> {
-    let device = DEVICES.map(|path| (path, landlock::device(&Found::File, abi)));
+fn harmless(host: &mut dyn HostLookup, abi: u32) -> Vec<OrderStep> {
+    let device = DEVICES.map(|path| (path, landlock::device(&HostPathState::File, abi)));
     let mut paths = device.to_vec();
     for path in FACTS {
         let found = host_path::find(host, Path::new(path));
@@ -351,10 +353,10 @@ fn harmless(host: &mut dyn Lookup, abi: u32) -> Vec<Step> {
         .into_iter()
         .filter(|(path, _)| {
             let found = host_path::find(host, Path::new(path));
-            matches!(found, Found::Directory | Found::File)
+            matches!(found, HostPathState::Directory | HostPathState::File)
         })
-        .map(|(path, rights)| Step {
-            act: Act::Allow {
+        .map(|(path, rights)| OrderStep {
+            act: StepAction::Allow {
                 target: c_string(Path::new(path)),
                 rights,
             },

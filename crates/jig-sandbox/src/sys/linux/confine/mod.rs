@@ -26,17 +26,17 @@ mod terminal;
 
 use std::path::Path;
 
-use self::filter::Surroundings;
-pub(in crate::sys::linux) use self::filter::{Unless, number_here, watching};
-use self::host_path::{Disk, Lookup};
+use self::filter::FilterContext;
+pub(in crate::sys::linux) use self::filter::{UnwatchedCondition, number_here, watching};
+use self::host_path::{Disk, HostLookup};
 use self::outline::Outline;
-use self::refusal::Gaps;
-pub(crate) use self::refusal::Refused;
+use self::refusal::EnforcementGaps;
+pub(crate) use self::refusal::ProfileError;
 pub(crate) use self::status::status;
-pub(crate) use self::terminal::Terminal;
-use super::order::{Act, Confinement, Step};
+pub(crate) use self::terminal::ToolTerminal;
+use super::order::{ConfinementSteps, OrderStep, StepAction};
 use crate::assessment::Tier;
-use crate::process::Limits;
+use crate::process::ProcessLimits;
 use crate::profile::{Enforce, Network, Profile};
 
 #[cfg(test)]
@@ -46,13 +46,13 @@ mod tests;
 /// none). A layer that the profile leaves out is left out, and the status says so.
 pub(crate) fn compile(
     profile: &Profile,
-    limits: &Limits,
-    terminal: Option<&Terminal>,
+    limits: &ProcessLimits,
+    terminal: Option<&ToolTerminal>,
     tier: Tier,
     landlock_abi: u32,
-) -> Result<Confinement, Refused> {
+) -> Result<ConfinementSteps, ProfileError> {
     let host = &mut Disk::default();
-    let before = |_: &mut dyn Lookup, abi| skeleton::before_on_disk(abi);
+    let before = |_: &mut dyn HostLookup, abi| skeleton::before_on_disk(abi);
     let mut confinement = compile_on(host, before, profile, limits, tier, landlock_abi)?;
     if let Some(terminal) = terminal {
         let abi = landlock_abi.min(profile.layers.landlock.into());
@@ -65,9 +65,9 @@ pub(crate) fn compile(
 }
 
 /// The step that lets a tool use a directory of the host as if it were its own.
-pub(crate) fn own_directory(path: &Path, executable: bool, landlock_abi: u32) -> Step {
-    Step {
-        act: Act::Allow {
+pub(crate) fn own_directory(path: &Path, executable: bool, landlock_abi: u32) -> OrderStep {
+    OrderStep {
+        act: StepAction::Allow {
             target: outline::c_string(path),
             rights: landlock::private(executable, landlock_abi),
         },
@@ -76,13 +76,13 @@ pub(crate) fn own_directory(path: &Path, executable: bool, landlock_abi: u32) ->
 }
 
 fn compile_on(
-    host: &mut dyn Lookup,
-    before: impl Fn(&mut dyn Lookup, u32) -> Vec<Step>,
+    host: &mut dyn HostLookup,
+    before: impl Fn(&mut dyn HostLookup, u32) -> Vec<OrderStep>,
     profile: &Profile,
-    limits: &Limits,
+    limits: &ProcessLimits,
     tier: Tier,
     landlock_abi: u32,
-) -> Result<Confinement, Refused> {
+) -> Result<ConfinementSteps, ProfileError> {
     if profile.enforce == Enforce::Required {
         check_means(profile, tier, landlock_abi)?;
     }
@@ -91,7 +91,7 @@ fn compile_on(
     let abi = landlock_abi.min(profile.layers.landlock.into());
     let namespaces = tier == Tier::A && profile.layers.namespaces;
     overlay::check_means(profile, namespaces)?;
-    let mut gaps = Gaps::new(profile.enforce);
+    let mut gaps = EnforcementGaps::new(profile.enforce);
     let mut unchangeable = Vec::new();
     let (base, steps) = if namespaces {
         let before = before(host, abi);
@@ -109,7 +109,7 @@ fn compile_on(
         (Vec::new(), steps)
     };
     let own_network = namespaces && profile.network != Network::Host;
-    Ok(Confinement {
+    Ok(ConfinementSteps {
         namespaces,
         own_network,
         base,
@@ -117,7 +117,7 @@ fn compile_on(
         landlock: (abi > 0).then(|| landlock::ruleset(abi, own_network, &profile.network)),
         // A machine of no tier may be one whose kernel refuses filters.
         filter: if profile.layers.seccomp && tier != Tier::None {
-            filter::of_host(Surroundings {
+            filter::of_host(FilterContext {
                 namespaces,
                 network: network::is_hosts(&profile.network, own_network, abi),
                 sockets_by_path: landlock::knows_sockets(abi),
@@ -135,13 +135,13 @@ fn compile_on(
 }
 
 /// Checks that the machine has what the profile asks for. A layer that it leaves out is not missed.
-fn check_means(profile: &Profile, tier: Tier, landlock_abi: u32) -> Result<(), Refused> {
+fn check_means(profile: &Profile, tier: Tier, landlock_abi: u32) -> Result<(), ProfileError> {
     let no_landlock = landlock_abi == 0 && profile.layers.landlock > 0;
     if tier == Tier::None || no_landlock {
-        return Err(Refused::NothingToConfineWith);
+        return Err(ProfileError::NothingToConfineWith);
     }
     if profile.layers.seccomp && !filter::is_known_here() {
-        return Err(Refused::UnknownProcessor);
+        return Err(ProfileError::UnknownProcessor);
     }
     Ok(())
 }

@@ -6,30 +6,30 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::host_path::{self, Found, Lookup};
+use super::host_path::{self, HostLookup, HostPathState};
 use super::landlock;
-use super::outline::{Outline, Place, c_string, target};
+use super::outline::{Outline, OutlineEntry, c_string, target};
 use super::overlay::Overlays;
-use super::refusal::{Gaps, Refused};
+use super::refusal::{EnforcementGaps, ProfileError};
 use super::skeleton::{self, allow, directory, link, needed};
 use crate::profile::{PathRule, PrivateDirectory, Profile, Rights, RuleSource};
-use crate::sys::linux::order::{Act, MountFlags, NewMount, Step};
+use crate::sys::linux::order::{MountFlags, NewMount, OrderStep, StepAction};
 
 /// The steps that many calls share, and those of this call. The first are put after `before`.
 pub(super) fn steps(
-    host: &mut dyn Lookup,
-    before: Vec<Step>,
+    host: &mut dyn HostLookup,
+    before: Vec<OrderStep>,
     profile: &Profile,
     outline: &Outline<'_>,
     abi: u32,
-    gaps: &mut Gaps,
-) -> Result<(Vec<Step>, Vec<Step>), Refused> {
-    let mut walk = Walk {
+    gaps: &mut EnforcementGaps,
+) -> Result<(Vec<OrderStep>, Vec<OrderStep>), ProfileError> {
+    let mut walk = MountWalk {
         base: before,
         steps: Vec::new(),
         mounted: HashSet::new(),
         sealed: Vec::new(),
-        above: vec![Stretch::root()],
+        above: vec![MountStretch::root()],
         private_early: true,
         overlays: Overlays::new(&profile.overlays),
         host,
@@ -47,7 +47,7 @@ pub(super) fn steps(
     }
     walk.overlays.expect_all()?;
     let early = walk.private_early;
-    let Walk {
+    let MountWalk {
         mut base,
         mut steps,
         sealed,
@@ -60,29 +60,29 @@ pub(super) fn steps(
     Ok((base, steps))
 }
 
-struct Walk<'a> {
-    base: Vec<Step>,
-    steps: Vec<Step>,
+struct MountWalk<'a> {
+    base: Vec<OrderStep>,
+    steps: Vec<OrderStep>,
     /// Paths that are mount points in a tree of the host.
     mounted: HashSet<PathBuf>,
     /// Private directories in which nothing can be made any more.
     sealed: Vec<PathBuf>,
     /// What is above the current path, outermost first.
-    above: Vec<Stretch>,
+    above: Vec<MountStretch>,
     /// Whether all private directories are made before the call is known.
     private_early: bool,
     overlays: Overlays<'a>,
-    host: &'a mut dyn Lookup,
+    host: &'a mut dyn HostLookup,
     outline: &'a Outline<'a>,
     abi: u32,
-    gaps: &'a mut Gaps,
+    gaps: &'a mut EnforcementGaps,
 }
 
 /// A path and what holds below it.
 #[derive(Clone)]
-struct Stretch {
+struct MountStretch {
     path: PathBuf,
-    ground: Ground,
+    ground: MountBacking,
     /// What the kernel grants below, as far as Landlock decides: all that was granted on the way.
     granted: Rights,
     /// The same in Landlock's terms.
@@ -95,7 +95,7 @@ struct Stretch {
 }
 
 #[derive(Clone, PartialEq, Eq)]
-enum Ground {
+enum MountBacking {
     /// Memory of the keeper.
     Memory,
     /// The same, but no longer writable: mount points were made in time.
@@ -106,11 +106,11 @@ enum Ground {
     Masked,
 }
 
-impl Stretch {
+impl MountStretch {
     fn root() -> Self {
         Self {
             path: PathBuf::from("/"),
-            ground: Ground::Memory,
+            ground: MountBacking::Memory,
             granted: Rights::NONE,
             access: 0,
             early: true,
@@ -119,8 +119,8 @@ impl Stretch {
     }
 }
 
-impl<'a> Walk<'a> {
-    fn place(&mut self, path: &Path, place: Place<'_>) -> Result<(), Refused> {
+impl<'a> MountWalk<'a> {
+    fn place(&mut self, path: &Path, place: OutlineEntry<'_>) -> Result<(), ProfileError> {
         while self.above.len() > 1
             && self
                 .above
@@ -129,11 +129,15 @@ impl<'a> Walk<'a> {
         {
             self.above.pop();
         }
-        let above = self.above.last().cloned().unwrap_or_else(Stretch::root);
+        let above = self
+            .above
+            .last()
+            .cloned()
+            .unwrap_or_else(MountStretch::root);
         match place {
-            Place::Private(private) => self.private(private, &above),
-            Place::Rule(rule) => self.rule(rule, &above),
-            Place::Pin => {
+            OutlineEntry::Private(private) => self.private(private, &above),
+            OutlineEntry::Rule(rule) => self.rule(rule, &above),
+            OutlineEntry::Pin => {
                 self.pin(path, &above);
                 Ok(())
             }
@@ -142,51 +146,57 @@ impl<'a> Walk<'a> {
 
     /// Closes the directory that hides `path` from us: what is withheld below it could be found there by a
     /// tool that owns it, and opens it again.
-    fn close(&mut self, path: &Path, above: &Stretch) {
-        let Ground::Bound { root, .. } = &above.ground else {
+    fn close(&mut self, path: &Path, above: &MountStretch) {
+        let MountBacking::Bound { root, .. } = &above.ground else {
             return;
         };
         if let Some(hiding) = host_path::hiding(self.host, path)
             && hiding.starts_with(root)
         {
-            self.hide(hiding, &Found::File, above, false);
+            self.hide(hiding, &HostPathState::File, above, false);
         }
     }
 
-    fn rule(&mut self, rule: &PathRule, above: &Stretch) -> Result<(), Refused> {
+    fn rule(&mut self, rule: &PathRule, above: &MountStretch) -> Result<(), ProfileError> {
         if let Some(verdict) = reserved(rule) {
             return verdict;
         }
         match (host_path::find(self.host, &rule.path), &above.ground) {
-            (_, Ground::Masked) => Ok(()),
-            (Found::Hidden, Ground::Bound { .. }) if rule.source != RuleSource::System => {
+            (_, MountBacking::Masked) => Ok(()),
+            (HostPathState::Hidden, MountBacking::Bound { .. })
+                if rule.source != RuleSource::System =>
+            {
                 self.close(&rule.path, above);
                 Ok(())
             }
-            (Found::Missing | Found::Hidden, ground) => {
+            (HostPathState::Missing | HostPathState::Hidden, ground) => {
                 self.missing(rule, above, ground);
                 Ok(())
             }
-            (Found::Link(to), Ground::Memory) if rule.source == RuleSource::System => {
+            (HostPathState::Link(to), MountBacking::Memory)
+                if rule.source == RuleSource::System =>
+            {
                 if !skeleton::has_link(&rule.path) {
                     self.make_parent(&rule.path, above.early);
                     self.push(above.early, link(target(&rule.path), c_string(&to)));
                 }
                 Ok(())
             }
-            (Found::Link(_) | Found::BeyondLink, ground) => {
+            (HostPathState::Link(_) | HostPathState::BeyondLink, ground) => {
                 self.leads_elsewhere(rule, above, ground)
             }
-            (found, Ground::Memory | Ground::Prepared) => self.show(rule, &found, above),
-            (found, Ground::Bound { root, flags }) => {
+            (found, MountBacking::Memory | MountBacking::Prepared) => {
+                self.show(rule, &found, above)
+            }
+            (found, MountBacking::Bound { root, flags }) => {
                 self.within(rule, &found, above, root, *flags)
             }
         }
     }
 
     /// Nothing is ever created at the path of a rule, so nothing holds it either.
-    fn missing(&mut self, rule: &PathRule, above: &Stretch, ground: &Ground) {
-        let can_appear = matches!(ground, Ground::Bound { flags, .. } if !flags.read_only)
+    fn missing(&mut self, rule: &PathRule, above: &MountStretch, ground: &MountBacking) {
+        let can_appear = matches!(ground, MountBacking::Bound { flags, .. } if !flags.read_only)
             && above.granted.has(Rights::CREATE);
         let withholds = above.granted.without(rule.rights) != Rights::NONE;
         if can_appear && withholds && rule.source != RuleSource::System {
@@ -198,16 +208,16 @@ impl<'a> Walk<'a> {
     fn leads_elsewhere(
         &mut self,
         rule: &PathRule,
-        above: &Stretch,
-        ground: &Ground,
-    ) -> Result<(), Refused> {
+        above: &MountStretch,
+        ground: &MountBacking,
+    ) -> Result<(), ProfileError> {
         if rule.source == RuleSource::System {
             return Ok(());
         }
         let withheld = above.granted.without(rule.rights);
         match ground {
             // A guard is not told of where its path leads to; there it is guarded too.
-            Ground::Bound { .. } if rule.source == RuleSource::Guard => {
+            MountBacking::Bound { .. } if rule.source == RuleSource::Guard => {
                 if withheld != Rights::NONE {
                     self.gaps.note(format!(
                         "`{}` is open to {withheld}, because it is, or lies behind, a symbolic link",
@@ -216,16 +226,16 @@ impl<'a> Walk<'a> {
                 }
                 Ok(())
             }
-            Ground::Bound { .. } if withheld != Rights::NONE => self.gaps.cannot_hold(
+            MountBacking::Bound { .. } if withheld != Rights::NONE => self.gaps.cannot_hold(
                 rule,
                 withheld,
                 "it is, or lies behind, a symbolic link",
                 "name the path that the link leads to",
             ),
-            Ground::Memory | Ground::Prepared
+            MountBacking::Memory | MountBacking::Prepared
                 if rule.rights != Rights::NONE && rule.source != RuleSource::Guard =>
             {
-                Err(Refused::Link {
+                Err(ProfileError::Link {
                     path: rule.path.clone(),
                 })
             }
@@ -234,16 +244,21 @@ impl<'a> Walk<'a> {
     }
 
     /// A path of the host on memory.
-    fn show(&mut self, rule: &PathRule, found: &Found, above: &Stretch) -> Result<(), Refused> {
+    fn show(
+        &mut self,
+        rule: &PathRule,
+        found: &HostPathState,
+        above: &MountStretch,
+    ) -> Result<(), ProfileError> {
         if rule.rights == Rights::NONE {
             // It is hidden already. Rules below it find memory.
             return Ok(());
         }
         if rule.path == Path::new("/") {
-            return Err(Refused::Root);
+            return Err(ProfileError::Root);
         }
         let early = self.is_early(rule, above);
-        if above.ground == Ground::Memory {
+        if above.ground == MountBacking::Memory {
             self.make_mount_point(&rule.path, found, early);
         }
         let flags = flags(rule.rights, found);
@@ -259,7 +274,7 @@ impl<'a> Walk<'a> {
         };
         let taken = taken(flags, found, true);
         self.granted(rule, found, above, taken, early)?;
-        let ground = Ground::Bound {
+        let ground = MountBacking::Bound {
             root: rule.path.clone(),
             flags,
         };
@@ -271,14 +286,14 @@ impl<'a> Walk<'a> {
     fn within(
         &mut self,
         rule: &PathRule,
-        found: &Found,
-        above: &Stretch,
+        found: &HostPathState,
+        above: &MountStretch,
         root: &Path,
         outer: MountFlags,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ProfileError> {
         let early = self.is_early(rule, above);
         let withholds = above.granted.without(rule.rights) != Rights::NONE;
-        if *found == Found::File && withholds && self.host.has_other_names(&rule.path) {
+        if *found == HostPathState::File && withholds && self.host.has_other_names(&rule.path) {
             self.gaps.other_names(&rule.path);
         }
         if rule.rights == Rights::NONE {
@@ -289,7 +304,7 @@ impl<'a> Walk<'a> {
         let loosens = (outer.read_only && !inner.read_only) || (outer.no_exec && !inner.no_exec);
         let tightens = (inner.read_only && !outer.read_only) || (inner.no_exec && !outer.no_exec);
         // A file that is a mount point can be neither removed nor replaced.
-        let held_by_name = *found == Found::File
+        let held_by_name = *found == HostPathState::File
             && above
                 .granted
                 .without(rule.rights)
@@ -312,7 +327,7 @@ impl<'a> Walk<'a> {
         }
         self.granted(rule, found, above, taken(inner, found, is_mount), early)?;
         let root = if is_mount { &rule.path } else { root };
-        let ground = Ground::Bound {
+        let ground = MountBacking::Bound {
             root: root.to_owned(),
             flags: inner,
         };
@@ -322,25 +337,25 @@ impl<'a> Walk<'a> {
     }
 
     /// Hides a path in a tree of the host, but for what is to be seen below it.
-    fn hide(&mut self, path: &Path, found: &Found, above: &Stretch, early: bool) {
+    fn hide(&mut self, path: &Path, found: &HostPathState, above: &MountStretch, early: bool) {
         self.pin_above(path, above, early);
         self.mounted.insert(path.to_owned());
         let holes = match found {
-            Found::Directory => self.holes(path),
+            HostPathState::Directory => self.holes(path),
             _ => Vec::new(),
         };
         let ground = if holes.is_empty() {
-            let mask = Act::Mask {
+            let mask = StepAction::Mask {
                 target: target(path),
             };
             self.push(early, needed(mask));
-            Ground::Masked
+            MountBacking::Masked
         } else {
             self.push(early, tmpfs(path, MASK_SIZE, 0o111, true));
             self.prepare(path, &holes, early);
-            Ground::Prepared
+            MountBacking::Prepared
         };
-        self.above.push(Stretch {
+        self.above.push(MountStretch {
             path: path.to_owned(),
             ground,
             early,
@@ -349,7 +364,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Makes the mount points in memory that was just mounted, after which nothing can be made there any more.
-    fn prepare(&mut self, path: &Path, holes: &[(&Path, Found)], early: bool) {
+    fn prepare(&mut self, path: &Path, holes: &[(&Path, HostPathState)], early: bool) {
         for (hole, found) in holes {
             self.make_mount_point(hole, found, early);
         }
@@ -365,8 +380,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The outermost paths below that show something which is there to be shown.
-    fn holes(&mut self, path: &Path) -> Vec<(&'a Path, Found)> {
-        let mut holes: Vec<(&Path, Found)> = Vec::new();
+    fn holes(&mut self, path: &Path) -> Vec<(&'a Path, HostPathState)> {
+        let mut holes: Vec<(&Path, HostPathState)> = Vec::new();
         for (inner, place) in self.outline.below(path) {
             if holes
                 .last()
@@ -375,20 +390,26 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let found = match place {
-                Place::Private(_) => Found::Directory,
+                OutlineEntry::Private(_) => HostPathState::Directory,
                 _ => host_path::find(self.host, inner),
             };
-            if place.shows_something() && matches!(found, Found::Directory | Found::File) {
+            if place.shows_something()
+                && matches!(found, HostPathState::Directory | HostPathState::File)
+            {
                 holes.push((inner, found));
             }
         }
         holes
     }
 
-    fn private(&mut self, private: &PrivateDirectory, above: &Stretch) -> Result<(), Refused> {
+    fn private(
+        &mut self,
+        private: &PrivateDirectory,
+        above: &MountStretch,
+    ) -> Result<(), ProfileError> {
         let path = &private.path;
         if path == Path::new("/") {
-            return Err(Refused::Root);
+            return Err(ProfileError::Root);
         }
         // One that is sealed is sealed with what it leads to, which is a call's own.
         let holes = match self.outline.is_sealed(path) {
@@ -398,12 +419,12 @@ impl<'a> Walk<'a> {
         let early = above.early && holes.is_empty();
         self.private_early &= early;
         match above.ground {
-            Ground::Memory => self.push(early, directory(&target(path), 0o755)),
-            Ground::Prepared => {}
-            Ground::Masked => return Ok(()),
-            Ground::Bound { .. } => {
-                if host_path::find(self.host, path) != Found::Directory {
-                    return Err(Refused::NoMountPoint { path: path.clone() });
+            MountBacking::Memory => self.push(early, directory(&target(path), 0o755)),
+            MountBacking::Prepared => {}
+            MountBacking::Masked => return Ok(()),
+            MountBacking::Bound { .. } => {
+                if host_path::find(self.host, path) != HostPathState::Directory {
+                    return Err(ProfileError::NoMountPoint { path: path.clone() });
                 }
                 self.pin_above(path, above, early);
                 self.mounted.insert(path.clone());
@@ -422,9 +443,9 @@ impl<'a> Walk<'a> {
             self.mounted.insert(path.clone());
             self.prepare(path, &holes, early);
             self.sealed.push(path.clone());
-            self.above.push(Stretch {
+            self.above.push(MountStretch {
                 path: path.clone(),
-                ground: Ground::Prepared,
+                ground: MountBacking::Prepared,
                 early,
                 ..above.clone()
             });
@@ -432,9 +453,9 @@ impl<'a> Walk<'a> {
         }
         let access = landlock::private(private.executable, self.abi);
         allow(self.list(early), &target(path), access);
-        self.above.push(Stretch {
+        self.above.push(MountStretch {
             path: path.clone(),
-            ground: Ground::Memory,
+            ground: MountBacking::Memory,
             granted: above.granted.with(if private.executable {
                 Rights::ALL
             } else {
@@ -448,24 +469,24 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn pin(&mut self, path: &Path, above: &Stretch) {
-        if !matches!(above.ground, Ground::Bound { flags, .. } if !flags.read_only) {
+    fn pin(&mut self, path: &Path, above: &MountStretch) {
+        if !matches!(above.ground, MountBacking::Bound { flags, .. } if !flags.read_only) {
             return;
         }
         match host_path::find(self.host, path) {
-            Found::Directory | Found::File => {
+            HostPathState::Directory | HostPathState::File => {
                 self.pin_above(path, above, false);
                 self.again(path, MountFlags::default(), false);
             }
-            Found::Hidden => self.close(path, above),
+            HostPathState::Hidden => self.close(path, above),
             _ => {}
         }
     }
 
     /// Pins the directories between the mount that `path` is in and `path`: whoever renames one of them
     /// takes the mount along and can put something else in its place.
-    fn pin_above(&mut self, path: &Path, above: &Stretch, early: bool) {
-        let Ground::Bound { root, flags } = &above.ground else {
+    fn pin_above(&mut self, path: &Path, above: &MountStretch, early: bool) {
+        let MountBacking::Bound { root, flags } = &above.ground else {
             return;
         };
         if flags.read_only {
@@ -486,7 +507,7 @@ impl<'a> Walk<'a> {
     fn again(&mut self, path: &Path, flags: MountFlags, early: bool) {
         let is_new = self.mounted.insert(path.to_owned());
         if is_new || flags != MountFlags::default() {
-            let act = Act::Again {
+            let act = StepAction::Again {
                 target: target(path),
                 flags,
             };
@@ -496,8 +517,8 @@ impl<'a> Walk<'a> {
 
     fn bind(&mut self, rule: &PathRule, flags: MountFlags, early: bool) {
         self.mounted.insert(rule.path.clone());
-        let step = Step {
-            act: Act::Bind {
+        let step = OrderStep {
+            act: StepAction::Bind {
                 source: c_string(&rule.path),
                 target: target(&rule.path),
                 flags,
@@ -509,7 +530,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A layer is a call's own.
-    fn is_early(&self, rule: &PathRule, above: &Stretch) -> bool {
+    fn is_early(&self, rule: &PathRule, above: &MountStretch) -> bool {
         above.early && rule.source == RuleSource::System && !self.overlays.has(&rule.path)
     }
 
@@ -517,9 +538,9 @@ impl<'a> Walk<'a> {
     fn overlay(
         &mut self,
         rule: &PathRule,
-        found: &Found,
+        found: &HostPathState,
         flags: MountFlags,
-    ) -> Result<Option<(usize, PathBuf)>, Refused> {
+    ) -> Result<Option<(usize, PathBuf)>, ProfileError> {
         let Some((number, act)) = self.overlays.take(&rule.path, found, flags)? else {
             return Ok(None);
         };
@@ -531,7 +552,7 @@ impl<'a> Walk<'a> {
     /// Shows a part of a layer in a hidden directory of it.
     fn bind_of_layer(&mut self, layer: usize, at: &Path, rule: &PathRule, flags: MountFlags) {
         self.mounted.insert(rule.path.clone());
-        let act = Act::BindOfLayer {
+        let act = StepAction::BindOfLayer {
             layer,
             source: c_string(rule.path.strip_prefix(at).unwrap_or(&rule.path)),
             target: target(&rule.path),
@@ -543,7 +564,7 @@ impl<'a> Walk<'a> {
     /// Makes a part of a layer a mount with flags of its own.
     fn anew(&mut self, path: &Path, flags: MountFlags) {
         self.mounted.insert(path.to_owned());
-        let act = Act::Anew {
+        let act = StepAction::Anew {
             target: target(path),
             flags,
         };
@@ -554,15 +575,15 @@ impl<'a> Walk<'a> {
     fn granted(
         &mut self,
         rule: &PathRule,
-        found: &Found,
-        above: &Stretch,
+        found: &HostPathState,
+        above: &MountStretch,
         taken: Rights,
         early: bool,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ProfileError> {
         let access = landlock::access(rule.rights, found, self.abi);
         if access & !above.access != 0 {
-            let step = Step {
-                act: Act::Allow {
+            let step = OrderStep {
+                act: StepAction::Allow {
                     target: target(&rule.path),
                     rights: access,
                 },
@@ -587,13 +608,13 @@ impl<'a> Walk<'a> {
     fn enter(
         &mut self,
         rule: &PathRule,
-        found: &Found,
-        above: &Stretch,
-        ground: Ground,
+        found: &HostPathState,
+        above: &MountStretch,
+        ground: MountBacking,
         early: bool,
         layer: Option<(usize, PathBuf)>,
     ) {
-        self.above.push(Stretch {
+        self.above.push(MountStretch {
             path: rule.path.clone(),
             ground,
             granted: above.granted.with(landlock::effective(rule.rights, found)),
@@ -604,13 +625,13 @@ impl<'a> Walk<'a> {
     }
 
     /// On memory only.
-    fn make_mount_point(&mut self, path: &Path, found: &Found, early: bool) {
-        if *found == Found::Directory {
+    fn make_mount_point(&mut self, path: &Path, found: &HostPathState, early: bool) {
+        if *found == HostPathState::Directory {
             self.push(early, directory(&target(path), 0o755));
             return;
         }
         self.make_parent(path, early);
-        let file = Act::File {
+        let file = StepAction::File {
             target: target(path),
             mode: 0o444,
             content: Vec::new(),
@@ -629,11 +650,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn push(&mut self, early: bool, step: Step) {
+    fn push(&mut self, early: bool, step: OrderStep) {
         self.list(early).push(step);
     }
 
-    fn list(&mut self, early: bool) -> &mut Vec<Step> {
+    fn list(&mut self, early: bool) -> &mut Vec<OrderStep> {
         if early {
             &mut self.base
         } else {
@@ -643,11 +664,11 @@ impl<'a> Walk<'a> {
 }
 
 /// `Some` for what the tool has of its own: a rule of the system is then passed over.
-fn reserved(rule: &PathRule) -> Option<Result<(), Refused>> {
+fn reserved(rule: &PathRule) -> Option<Result<(), ProfileError>> {
     let is_ours = OWN.iter().any(|own| rule.path.starts_with(own));
     is_ours.then(|| match rule.source {
         RuleSource::Declared | RuleSource::Implied if rule.rights != Rights::NONE => {
-            Err(Refused::Reserved {
+            Err(ProfileError::Reserved {
                 path: rule.path.clone(),
             })
         }
@@ -656,9 +677,9 @@ fn reserved(rule: &PathRule) -> Option<Result<(), Refused>> {
 }
 
 /// A file cannot be created or removed where it is a mount point, so only changing counts.
-fn flags(rights: Rights, found: &Found) -> MountFlags {
+fn flags(rights: Rights, found: &HostPathState) -> MountFlags {
     let writes = match found {
-        Found::Directory => Rights::WRITE,
+        HostPathState::Directory => Rights::WRITE,
         _ => Rights::UPDATE,
     };
     MountFlags {
@@ -669,7 +690,7 @@ fn flags(rights: Rights, found: &Found) -> MountFlags {
 }
 
 /// What the flags of a mount, and that it is one, withhold whatever Landlock grants.
-fn taken(flags: MountFlags, found: &Found, is_mount: bool) -> Rights {
+fn taken(flags: MountFlags, found: &HostPathState, is_mount: bool) -> Rights {
     let mut taken = Rights::NONE;
     if flags.read_only {
         taken = taken.with(Rights::WRITE);
@@ -677,14 +698,14 @@ fn taken(flags: MountFlags, found: &Found, is_mount: bool) -> Rights {
     if flags.no_exec {
         taken = taken.with(Rights::EXECUTE);
     }
-    if is_mount && *found == Found::File {
+    if is_mount && *found == HostPathState::File {
         taken = taken.with(Rights::CREATE).with(Rights::DELETE);
     }
     taken
 }
 
-fn tmpfs(path: &Path, size: u64, mode: u32, no_exec: bool) -> Step {
-    needed(Act::Mount {
+fn tmpfs(path: &Path, size: u64, mode: u32, no_exec: bool) -> OrderStep {
+    needed(StepAction::Mount {
         kind: NewMount::Tmpfs { size, mode },
         target: target(path),
         flags: MountFlags {

@@ -6,20 +6,20 @@ use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::Refused;
+use super::ProfileError;
 use crate::profile::{PathRule, PrivateDirectory, Profile, Rights};
 
 /// All that a profile says about each path. Every path in it is absolute, normal and without NUL.
 #[derive(Debug)]
 pub(super) struct Outline<'a> {
-    places: BTreeMap<&'a Path, Place<'a>>,
+    places: BTreeMap<&'a Path, OutlineEntry<'a>>,
     pins: &'a [PathBuf],
     sealed: &'a [PathBuf],
 }
 
 /// What a profile says about one path.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum OutlineEntry<'a> {
     /// A directory of the tool's own. It hides what a rule at the same path would show.
     Private(&'a PrivateDirectory),
     /// The last rule for the path.
@@ -30,16 +30,16 @@ pub(super) enum Place<'a> {
 
 impl<'a> Outline<'a> {
     /// Checks all paths of a profile and puts them in order.
-    pub(super) fn of(profile: &'a Profile) -> Result<Self, Refused> {
+    pub(super) fn of(profile: &'a Profile) -> Result<Self, ProfileError> {
         let mut places = BTreeMap::new();
         for pin in &profile.pins {
-            places.insert(canonical(pin)?, Place::Pin);
+            places.insert(canonical(pin)?, OutlineEntry::Pin);
         }
         for rule in &profile.paths {
-            places.insert(canonical(&rule.path)?, Place::Rule(rule));
+            places.insert(canonical(&rule.path)?, OutlineEntry::Rule(rule));
         }
         for private in &profile.private {
-            places.insert(canonical(&private.path)?, Place::Private(private));
+            places.insert(canonical(&private.path)?, OutlineEntry::Private(private));
         }
         for file in &profile.replaced {
             canonical(&file.path)?;
@@ -51,32 +51,32 @@ impl<'a> Outline<'a> {
         };
         for path in made_in_private(profile) {
             if !outline.is_in_private(canonical(path)?) {
-                return Err(Refused::NotPrivate {
+                return Err(ProfileError::NotPrivate {
                     path: path.to_owned(),
                 });
             }
         }
         for path in &profile.sealed {
             let place = outline.places.get(canonical(path)?);
-            if !matches!(place, Some(Place::Private(_))) {
-                return Err(Refused::NotPrivate { path: path.clone() });
+            if !matches!(place, Some(OutlineEntry::Private(_))) {
+                return Err(ProfileError::NotPrivate { path: path.clone() });
             }
         }
         Ok(outline)
     }
 
     /// The paths in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a Path, Place<'a>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a Path, OutlineEntry<'a>)> {
         self.places.iter().map(|(path, place)| (*path, *place))
     }
 
     /// What is said about exactly this path.
-    pub(super) fn at(&self, path: &Path) -> Option<Place<'a>> {
+    pub(super) fn at(&self, path: &Path) -> Option<OutlineEntry<'a>> {
         self.places.get(path).copied()
     }
 
     /// The paths below `path`, in order.
-    pub(super) fn below(&self, path: &Path) -> impl Iterator<Item = (&'a Path, Place<'a>)> {
+    pub(super) fn below(&self, path: &Path) -> impl Iterator<Item = (&'a Path, OutlineEntry<'a>)> {
         let after = (Bound::Excluded(path), Bound::Unbounded);
         let below = self.places.range::<Path, _>(after);
         below
@@ -97,7 +97,9 @@ impl<'a> Outline<'a> {
     /// Whether no rule grants anything without also granting to read it.
     pub(super) fn everything_is_readable(&self) -> bool {
         self.iter().all(|(_, place)| match place {
-            Place::Rule(rule) => rule.rights == Rights::NONE || rule.rights.has(Rights::READ),
+            OutlineEntry::Rule(rule) => {
+                rule.rights == Rights::NONE || rule.rights.has(Rights::READ)
+            }
             _ => true,
         })
     }
@@ -107,21 +109,21 @@ impl<'a> Outline<'a> {
         path.ancestors()
             .skip(1)
             .find_map(|above| match self.places.get(above) {
-                Some(Place::Private(_)) => Some(true),
-                Some(Place::Rule(_)) => Some(false),
-                Some(Place::Pin) | None => None,
+                Some(OutlineEntry::Private(_)) => Some(true),
+                Some(OutlineEntry::Rule(_)) => Some(false),
+                Some(OutlineEntry::Pin) | None => None,
             })
             .unwrap_or(false)
     }
 }
 
-impl Place<'_> {
+impl OutlineEntry<'_> {
     /// Whether something of it is to be seen.
     pub(super) fn shows_something(&self) -> bool {
         match self {
-            Place::Private(_) => true,
-            Place::Rule(rule) => rule.rights != Rights::NONE,
-            Place::Pin => false,
+            OutlineEntry::Private(_) => true,
+            OutlineEntry::Rule(rule) => rule.rights != Rights::NONE,
+            OutlineEntry::Pin => false,
         }
     }
 }
@@ -131,7 +133,7 @@ fn made_in_private(profile: &Profile) -> impl Iterator<Item = &Path> {
     files.chain(profile.door.as_deref())
 }
 
-pub(super) fn canonical(path: &Path) -> Result<&Path, Refused> {
+pub(super) fn canonical(path: &Path) -> Result<&Path, ProfileError> {
     let mut components = path.components();
     let is_canonical = components.next() == Some(Component::RootDir)
         && components.all(|component| matches!(component, Component::Normal(_)))
@@ -139,7 +141,7 @@ pub(super) fn canonical(path: &Path) -> Result<&Path, Refused> {
     if is_canonical {
         Ok(path)
     } else {
-        Err(Refused::NotCanonical {
+        Err(ProfileError::NotCanonical {
             path: path.to_owned(),
         })
     }

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::Refused;
-use super::host_path::Found;
+use super::ProfileError;
+use super::host_path::HostPathState;
 use super::outline::{c_string, canonical, target};
 use crate::profile::{Overlay, PathRule, Profile, Rights, RuleSource};
-use crate::sys::linux::order::{Act, MountFlags};
+use crate::sys::linux::order::{MountFlags, StepAction};
 use crate::sys::linux::stage::root::MOST_LAYERS;
 
 /// The profile, with the directories of its layers hidden wherever a rule shows what they lie in: a tool
 /// that reached them could write what no rule allows, and lie about what it changed.
-pub(super) fn guarded(profile: &Profile) -> Result<Cow<'_, Profile>, Refused> {
+pub(super) fn guarded(profile: &Profile) -> Result<Cow<'_, Profile>, ProfileError> {
     if profile.overlays.is_empty() {
         return Ok(Cow::Borrowed(profile));
     }
@@ -22,7 +22,7 @@ pub(super) fn guarded(profile: &Profile) -> Result<Cow<'_, Profile>, Refused> {
         for own in [&overlay.upper, &overlay.work] {
             canonical(own)?;
             if own.starts_with(&overlay.path) || overlay.path.starts_with(own) {
-                return Err(Refused::NoLayer {
+                return Err(ProfileError::NoLayer {
                     path: overlay.path.clone(),
                     why: format!(
                         "it would be kept in `{}`, and one lies in the other",
@@ -48,7 +48,7 @@ pub(super) fn guarded(profile: &Profile) -> Result<Cow<'_, Profile>, Refused> {
     }
     if profile.overlays.len() > MOST_LAYERS {
         let last = &profile.overlays[MOST_LAYERS];
-        return Err(Refused::NoLayer {
+        return Err(ProfileError::NoLayer {
             path: last.path.clone(),
             why: format!("there are {MOST_LAYERS} already"),
         });
@@ -58,9 +58,9 @@ pub(super) fn guarded(profile: &Profile) -> Result<Cow<'_, Profile>, Refused> {
 
 /// Checks that there are namespaces for layers. That something is missing is no reason to do without:
 /// the tool would change the files themselves.
-pub(super) fn check_means(profile: &Profile, namespaces: bool) -> Result<(), Refused> {
+pub(super) fn check_means(profile: &Profile, namespaces: bool) -> Result<(), ProfileError> {
     match profile.overlays.first() {
-        Some(first) if !namespaces => Err(Refused::NoLayers {
+        Some(first) if !namespaces => Err(ProfileError::NoLayers {
             path: first.path.clone(),
         }),
         _ => Ok(()),
@@ -90,22 +90,22 @@ impl<'a> Overlays<'a> {
     pub(super) fn take(
         &mut self,
         path: &Path,
-        found: &Found,
+        found: &HostPathState,
         flags: MountFlags,
-    ) -> Result<Option<(usize, Act)>, Refused> {
+    ) -> Result<Option<(usize, StepAction)>, ProfileError> {
         let Some(place) = self.left.iter().position(|overlay| overlay.path == path) else {
             return Ok(None);
         };
         let overlay = self.left.remove(place);
-        if *found != Found::Directory {
-            return Err(Refused::NoLayer {
+        if *found != HostPathState::Directory {
+            return Err(ProfileError::NoLayer {
                 path: path.to_owned(),
                 why: "it is not a directory".to_owned(),
             });
         }
         let number = self.made;
         self.made += 1;
-        let act = Act::Overlay {
+        let act = StepAction::Overlay {
             source: c_string(path),
             upper: c_string(&overlay.upper),
             work: c_string(&overlay.work),
@@ -116,10 +116,10 @@ impl<'a> Overlays<'a> {
     }
 
     /// Checks that none is left: somebody counts on it.
-    pub(super) fn expect_all(&self) -> Result<(), Refused> {
+    pub(super) fn expect_all(&self) -> Result<(), ProfileError> {
         match self.left.first() {
             None => Ok(()),
-            Some(overlay) => Err(Refused::NoLayer {
+            Some(overlay) => Err(ProfileError::NoLayer {
                 path: overlay.path.clone(),
                 why: "no rule shows that directory, or it is hidden, missing or a symbolic link"
                     .to_owned(),

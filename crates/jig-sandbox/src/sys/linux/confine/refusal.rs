@@ -1,13 +1,13 @@
-//! [`Refused`]: why a profile cannot be turned into steps; [`Gaps`]: what is left open instead.
+//! [`ProfileError`]: why a profile cannot be turned into steps; [`EnforcementGaps`]: what is left open instead.
 
 use std::path::{Path, PathBuf};
 
-use super::host_path::Found;
+use super::host_path::HostPathState;
 use crate::profile::{Enforce, PathRule, Rights, RuleSource};
 
 /// Why a profile cannot be turned into steps. Each says which part, why, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum ProfileError {
     /// The machine lacks Landlock, or filters that work.
     #[error(
         "this machine lacks the means to confine a program; `jig doctor` says what is missing, and with \
@@ -115,13 +115,13 @@ pub(crate) enum Refused {
 
 /// What is left open about files, and whether it may be.
 #[derive(Debug)]
-pub(super) struct Gaps {
+pub(super) struct EnforcementGaps {
     enforce: Enforce,
     sentences: Vec<String>,
     unheld: Vec<String>,
 }
 
-impl Gaps {
+impl EnforcementGaps {
     pub(super) fn new(enforce: Enforce) -> Self {
         Self {
             enforce,
@@ -144,9 +144,9 @@ impl Gaps {
         open: Rights,
         why: &str,
         way_out: &'static str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ProfileError> {
         if rule.source != RuleSource::System && self.enforce == Enforce::Required {
-            return Err(Refused::CannotHold {
+            return Err(ProfileError::CannotHold {
                 path: rule.path.clone(),
                 why: format!("it withholds {open}, but {why}"),
                 way_out,
@@ -179,9 +179,9 @@ impl Gaps {
 
     /// Notes what a rule for a directory allows beyond its rights, because the kernel does not tell them
     /// apart. It is no reason to refuse: the kernel cannot do it anywhere.
-    pub(super) fn coarser(&mut self, rule: &PathRule, found: &Found) {
+    pub(super) fn coarser(&mut self, rule: &PathRule, found: &HostPathState) {
         let path = rule.path.display();
-        if *found != Found::Directory || rule.rights.has(Rights::UPDATE) {
+        if *found != HostPathState::Directory || rule.rights.has(Rights::UPDATE) {
             return;
         }
         if rule.rights.has(Rights::CREATE) {

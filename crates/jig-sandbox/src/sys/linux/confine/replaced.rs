@@ -9,28 +9,28 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use super::host_path::{self, Found, Lookup};
+use super::host_path::{self, HostLookup, HostPathState};
 use super::landlock;
-use super::outline::{Outline, Place, target};
-use super::refusal::{Gaps, Refused};
+use super::outline::{Outline, OutlineEntry, target};
+use super::refusal::{EnforcementGaps, ProfileError};
 use super::skeleton::{self, allow, directory, needed};
 use crate::profile::{PrivateContent, Profile, Rights, RuleSource};
-use crate::sys::linux::order::{Act, Step};
+use crate::sys::linux::order::{OrderStep, StepAction};
 
 /// The steps of a call, to be taken after those of the rules.
 pub(super) fn steps(
-    host: &mut dyn Lookup,
+    host: &mut dyn HostLookup,
     profile: &Profile,
     outline: &Outline<'_>,
     abi: u32,
-    gaps: &mut Gaps,
-) -> Result<Vec<Step>, Refused> {
+    gaps: &mut EnforcementGaps,
+) -> Result<Vec<OrderStep>, ProfileError> {
     let mut steps = Vec::new();
     let mut made: BTreeSet<PathBuf> = profile.files.iter().map(|file| file.path.clone()).collect();
-    let mut view = View { host, outline };
+    let mut view = ToolPathView { host, outline };
     for file in &profile.replaced {
         let PrivateContent::Text(content) = &file.content else {
-            return Err(Refused::NoText {
+            return Err(ProfileError::NoText {
                 path: file.path.clone(),
             });
         };
@@ -45,21 +45,21 @@ pub(super) fn steps(
                 continue;
             }
         };
-        if ground == Ground::Memory && made.insert(place.clone()) {
+        if ground == ReplacedPathBacking::Memory && made.insert(place.clone()) {
             make_empty(&mut steps, &place);
         }
-        steps.push(needed(Act::Replace {
+        steps.push(needed(StepAction::Replace {
             target: target(&place),
             content: content.clone(),
         }));
-        let rights = landlock::access(Rights::READ, &Found::File, abi);
+        let rights = landlock::access(Rights::READ, &HostPathState::File, abi);
         allow(&mut steps, &target(&place), rights);
     }
     Ok(steps)
 }
 
 /// Without namespaces there is only what the host has.
-pub(super) fn bare(profile: &Profile, gaps: &mut Gaps) {
+pub(super) fn bare(profile: &Profile, gaps: &mut EnforcementGaps) {
     for file in &profile.replaced {
         gaps.note(format!(
             "`{}` is not replaced, because that needs a mount namespace",
@@ -69,10 +69,10 @@ pub(super) fn bare(profile: &Profile, gaps: &mut Gaps) {
 }
 
 /// Something to mount onto.
-fn make_empty(steps: &mut Vec<Step>, place: &Path) {
+fn make_empty(steps: &mut Vec<OrderStep>, place: &Path) {
     let parent = place.parent().filter(|parent| *parent != Path::new("/"));
     steps.extend(parent.map(|parent| directory(&target(parent), 0o755)));
-    steps.push(needed(Act::File {
+    steps.push(needed(StepAction::File {
         target: target(place),
         mode: 0o444,
         content: Vec::new(),
@@ -80,14 +80,14 @@ fn make_empty(steps: &mut Vec<Step>, place: &Path) {
 }
 
 /// Where the tool would find a path.
-struct View<'a> {
-    host: &'a mut dyn Lookup,
+struct ToolPathView<'a> {
+    host: &'a mut dyn HostLookup,
     outline: &'a Outline<'a>,
 }
 
 /// What there is at a path for the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ground {
+enum ReplacedPathBacking {
     /// Memory of the keeper, in which it can make things.
     Memory,
     /// What the host has.
@@ -103,9 +103,9 @@ enum Obstacle {
     Told(&'static str),
 }
 
-impl View<'_> {
+impl ToolPathView<'_> {
     /// The place that a path comes to, without links, and what is there.
-    fn follow(&mut self, path: &Path) -> Result<(PathBuf, Ground), Obstacle> {
+    fn follow(&mut self, path: &Path) -> Result<(PathBuf, ReplacedPathBacking), Obstacle> {
         let mut place = PathBuf::from("/");
         // The last name first.
         let mut rest: Vec<OsString> = names(path);
@@ -131,7 +131,9 @@ impl View<'_> {
         }
         let ground = self.ground(&place);
         match (ground, self.host.lookup(&place)) {
-            (Ground::Host, Found::Directory) => Err(Obstacle::Told("it is a directory")),
+            (ReplacedPathBacking::Host, HostPathState::Directory) => {
+                Err(Obstacle::Told("it is a directory"))
+            }
             _ => Ok((place, ground)),
         }
     }
@@ -139,50 +141,56 @@ impl View<'_> {
     /// Looks at one name on the way; where it leads to if it is a link.
     fn step(&mut self, path: &Path) -> Result<Option<PathBuf>, Obstacle> {
         match self.ground(path) {
-            Ground::Closed => Err(Obstacle::Hidden),
-            Ground::Memory if !self.is_link_in_memory(path) => Ok(None),
-            Ground::Memory | Ground::Host => match self.host.lookup(path) {
-                Found::Link(to) => Ok(Some(to)),
-                Found::Missing => Err(Obstacle::Told(
+            ReplacedPathBacking::Closed => Err(Obstacle::Hidden),
+            ReplacedPathBacking::Memory if !self.is_link_in_memory(path) => Ok(None),
+            ReplacedPathBacking::Memory | ReplacedPathBacking::Host => match self.host.lookup(path)
+            {
+                HostPathState::Link(to) => Ok(Some(to)),
+                HostPathState::Missing => Err(Obstacle::Told(
                     "the host has nothing there, and nothing is ever made on the host",
                 )),
-                Found::Hidden => Err(Obstacle::Hidden),
-                Found::Directory | Found::File | Found::BeyondLink => Ok(None),
+                HostPathState::Hidden => Err(Obstacle::Hidden),
+                HostPathState::Directory | HostPathState::File | HostPathState::BeyondLink => {
+                    Ok(None)
+                }
             },
         }
     }
 
-    fn ground(&mut self, path: &Path) -> Ground {
+    fn ground(&mut self, path: &Path) -> ReplacedPathBacking {
         if OF_THE_KEEPER.iter().any(|own| path.starts_with(own)) {
-            return Ground::Closed;
+            return ReplacedPathBacking::Closed;
         }
         let mut is_hidden = false;
         for above in path.ancestors() {
             match self.outline.at(above) {
-                Some(Place::Private(_)) => return Ground::Memory,
-                Some(Place::Rule(rule)) if rule.rights == Rights::NONE => is_hidden = true,
-                Some(Place::Rule(_)) => {
-                    if let Found::Directory | Found::File = host_path::find(self.host, above) {
+                Some(OutlineEntry::Private(_)) => return ReplacedPathBacking::Memory,
+                Some(OutlineEntry::Rule(rule)) if rule.rights == Rights::NONE => is_hidden = true,
+                Some(OutlineEntry::Rule(_)) => {
+                    if let HostPathState::Directory | HostPathState::File =
+                        host_path::find(self.host, above)
+                    {
                         return if is_hidden {
-                            Ground::Closed
+                            ReplacedPathBacking::Closed
                         } else {
-                            Ground::Host
+                            ReplacedPathBacking::Host
                         };
                     }
                 }
-                Some(Place::Pin) | None => {}
+                Some(OutlineEntry::Pin) | None => {}
             }
         }
-        Ground::Memory
+        ReplacedPathBacking::Memory
     }
 
     /// Whether the steps of the rules make the link that the host has there.
     fn is_link_in_memory(&mut self, path: &Path) -> bool {
         let by_rule = matches!(
             self.outline.at(path),
-            Some(Place::Rule(rule)) if rule.source == RuleSource::System
+            Some(OutlineEntry::Rule(rule)) if rule.source == RuleSource::System
         );
-        (by_rule || skeleton::has_link(path)) && matches!(self.host.lookup(path), Found::Link(_))
+        (by_rule || skeleton::has_link(path))
+            && matches!(self.host.lookup(path), HostPathState::Link(_))
     }
 }
 

@@ -5,18 +5,18 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::Refused;
-use super::host_path::{self, Disk, Found, Lookup};
+use super::ProfileError;
+use super::host_path::{self, Disk, HostLookup, HostPathState};
 use super::landlock;
 use super::network;
 use super::outline::{c_string, target};
 use crate::profile::{Network, PrivateContent, PrivateFile, Profile, Rights};
-use crate::sys::linux::order::{Act, MountFlags, NewMount, Step};
+use crate::sys::linux::order::{MountFlags, NewMount, OrderStep, StepAction};
 
 /// The steps before those of the rules, on this machine. What they depend on does not change while a
 /// machine runs, so it is looked at once.
-pub(super) fn before_on_disk(abi: u32) -> Vec<Step> {
-    static MADE: OnceLock<(u32, Vec<Step>)> = OnceLock::new();
+pub(super) fn before_on_disk(abi: u32) -> Vec<OrderStep> {
+    static MADE: OnceLock<(u32, Vec<OrderStep>)> = OnceLock::new();
     let make = || before(&mut Disk::default(), abi);
     match MADE.get_or_init(|| (abi, make())) {
         (made_for, steps) if *made_for == abi => steps.clone(),
@@ -25,10 +25,10 @@ pub(super) fn before_on_disk(abi: u32) -> Vec<Step> {
 }
 
 /// The steps before those of the rules.
-pub(super) fn before(host: &mut dyn Lookup, abi: u32) -> Vec<Step> {
+pub(super) fn before(host: &mut dyn HostLookup, abi: u32) -> Vec<OrderStep> {
     let mut steps = Vec::new();
     for path in LINKS_OF_THE_SYSTEM {
-        if let Found::Link(to) = host.lookup(Path::new(path)) {
+        if let HostPathState::Link(to) = host.lookup(Path::new(path)) {
             steps.push(link(target(Path::new(path)), c_string(&to)));
         }
     }
@@ -46,18 +46,21 @@ pub(super) fn has_link(path: &Path) -> bool {
 }
 
 /// The steps about the machine as a whole.
-pub(super) fn machine(profile: &Profile) -> Vec<Step> {
+pub(super) fn machine(profile: &Profile) -> Vec<OrderStep> {
     let mut steps = Vec::new();
     if profile.network != Network::Host {
-        steps.push(optional(Act::Loopback));
+        steps.push(optional(StepAction::Loopback));
         steps.extend(network::names());
     }
-    steps.push(optional(Act::HostName(HOST_NAME.into())));
+    steps.push(optional(StepAction::HostName(HOST_NAME.into())));
     steps
 }
 
 /// What is made in private directories, after which those are sealed that are to be and are not yet.
-pub(super) fn within_private(profile: &Profile, sealed: &[PathBuf]) -> Result<Vec<Step>, Refused> {
+pub(super) fn within_private(
+    profile: &Profile,
+    sealed: &[PathBuf],
+) -> Result<Vec<OrderStep>, ProfileError> {
     let mut steps = Vec::new();
     for file in &profile.files {
         parents(&mut steps, &file.path);
@@ -65,12 +68,12 @@ pub(super) fn within_private(profile: &Profile, sealed: &[PathBuf]) -> Result<Ve
     }
     if let Some(door) = &profile.door {
         parents(&mut steps, door);
-        steps.push(needed(Act::Listen {
+        steps.push(needed(StepAction::Listen {
             target: target(door),
         }));
     }
     for path in profile.sealed.iter().filter(|path| !sealed.contains(path)) {
-        steps.push(needed(Act::Again {
+        steps.push(needed(StepAction::Again {
             target: target(path),
             flags: MountFlags {
                 read_only: true,
@@ -85,9 +88,9 @@ pub(super) fn within_private(profile: &Profile, sealed: &[PathBuf]) -> Result<Ve
 /// whole machine in `/proc/sys`, which ask for the owner and not for a capability.
 ///
 /// What the kernel tells there about the whole machine, keys and timers of others among it, is masked.
-fn proc(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
+fn proc(host: &mut dyn HostLookup, steps: &mut Vec<OrderStep>, abi: u32) {
     steps.push(directory(c"proc", 0o555));
-    steps.push(optional(Act::Mount {
+    steps.push(optional(StepAction::Mount {
         kind: NewMount::Proc,
         target: c"proc".into(),
         flags: READ_ONLY,
@@ -95,7 +98,7 @@ fn proc(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
     allow(
         steps,
         c"proc",
-        landlock::access(Rights::READ, &Found::Directory, abi),
+        landlock::access(Rights::READ, &HostPathState::Directory, abi),
     );
     let owner = if rustix::process::geteuid().is_root() {
         FOR_ROOT
@@ -104,8 +107,11 @@ fn proc(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
     };
     for name in FOR_ALL.iter().chain(owner) {
         let path = Path::new("/proc").join(name);
-        if matches!(host.lookup(&path), Found::File | Found::Directory) {
-            steps.push(optional(Act::Mask {
+        if matches!(
+            host.lookup(&path),
+            HostPathState::File | HostPathState::Directory
+        ) {
+            steps.push(optional(StepAction::Mask {
                 target: target(&path),
             }));
         }
@@ -114,19 +120,19 @@ fn proc(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
 
 /// Devices that hold nothing of anybody, shared memory and terminals of the tool's own. The device files
 /// are the host's, and read-only so that their modes stay: that does not stop writing to a device.
-fn dev(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
+fn dev(host: &mut dyn HostLookup, steps: &mut Vec<OrderStep>, abi: u32) {
     steps.push(directory(c"dev", 0o755));
     for name in DEVICES {
         let path = Path::new("/dev").join(name);
-        if host_path::find(host, &path) != Found::File {
+        if host_path::find(host, &path) != HostPathState::File {
             continue;
         }
-        steps.push(needed(Act::File {
+        steps.push(needed(StepAction::File {
             target: target(&path),
             mode: 0o444,
             content: Vec::new(),
         }));
-        steps.push(optional(Act::Bind {
+        steps.push(optional(StepAction::Bind {
             source: c_string(&path),
             target: target(&path),
             flags: MountFlags {
@@ -136,12 +142,16 @@ fn dev(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
         }));
     }
     // Nothing is in there but the devices above and what is made below.
-    allow(steps, c"dev", landlock::device(&Found::Directory, abi));
+    allow(
+        steps,
+        c"dev",
+        landlock::device(&HostPathState::Directory, abi),
+    );
     for (name, to) in LINKS_IN_DEV {
         steps.push(link(name.into(), to.into()));
     }
     steps.push(directory(c"dev/shm", 0o1777));
-    steps.push(needed(Act::Mount {
+    steps.push(needed(StepAction::Mount {
         kind: NewMount::Tmpfs {
             size: SHARED_MEMORY,
             mode: 0o1777,
@@ -154,7 +164,7 @@ fn dev(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
     }));
     allow(steps, c"dev/shm", landlock::private(false, abi));
     steps.push(directory(c"dev/pts", 0o755));
-    steps.push(optional(Act::Mount {
+    steps.push(optional(StepAction::Mount {
         kind: NewMount::Devpts,
         target: c"dev/pts".into(),
         flags: MountFlags {
@@ -166,13 +176,13 @@ fn dev(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
 }
 
 /// How many processors there are: what runtimes ask to choose their number of threads.
-fn cpu(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
+fn cpu(host: &mut dyn HostLookup, steps: &mut Vec<OrderStep>, abi: u32) {
     let path = Path::new("/sys/devices/system/cpu");
-    if host_path::find(host, path) != Found::Directory {
+    if host_path::find(host, path) != HostPathState::Directory {
         return;
     }
     steps.push(directory(&target(path), 0o755));
-    steps.push(optional(Act::Bind {
+    steps.push(optional(StepAction::Bind {
         source: c_string(path),
         target: target(path),
         flags: READ_ONLY,
@@ -180,16 +190,16 @@ fn cpu(host: &mut dyn Lookup, steps: &mut Vec<Step>, abi: u32) {
     allow(
         steps,
         &target(path),
-        landlock::access(Rights::READ, &Found::Directory, abi),
+        landlock::access(Rights::READ, &HostPathState::Directory, abi),
     );
 }
 
-fn private_file(file: &PrivateFile) -> Result<Step, Refused> {
+fn private_file(file: &PrivateFile) -> Result<OrderStep, ProfileError> {
     let target = target(&file.path);
     let (mode, content) = match &file.content {
         PrivateContent::Link(to) => {
             let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(|_| {
-                Refused::NotCanonical {
+                ProfileError::NotCanonical {
                     path: to.to_owned(),
                 }
             })?;
@@ -198,50 +208,50 @@ fn private_file(file: &PrivateFile) -> Result<Step, Refused> {
         PrivateContent::Text(content) => (0o444, content),
         PrivateContent::Program(content) => (0o555, content),
     };
-    Ok(needed(Act::File {
+    Ok(needed(StepAction::File {
         target,
         mode,
         content: content.clone(),
     }))
 }
 
-fn parents(steps: &mut Vec<Step>, path: &Path) {
+fn parents(steps: &mut Vec<OrderStep>, path: &Path) {
     if let Some(parent) = path.parent() {
         steps.push(directory(&target(parent), 0o755));
     }
 }
 
 /// Landlock may be missing; then a rule would say nothing.
-pub(super) fn allow(steps: &mut Vec<Step>, target: &std::ffi::CStr, rights: u64) {
+pub(super) fn allow(steps: &mut Vec<OrderStep>, target: &std::ffi::CStr, rights: u64) {
     if rights != 0 {
-        steps.push(needed(Act::Allow {
+        steps.push(needed(StepAction::Allow {
             target: target.into(),
             rights,
         }));
     }
 }
 
-pub(super) fn directory(target: &std::ffi::CStr, mode: u32) -> Step {
-    needed(Act::Directory {
+pub(super) fn directory(target: &std::ffi::CStr, mode: u32) -> OrderStep {
+    needed(StepAction::Directory {
         target: target.into(),
         mode,
     })
 }
 
-pub(super) fn link(target: CString, to: CString) -> Step {
-    needed(Act::Symlink { target, to })
+pub(super) fn link(target: CString, to: CString) -> OrderStep {
+    needed(StepAction::Symlink { target, to })
 }
 
-pub(super) fn needed(act: Act) -> Step {
-    Step {
+pub(super) fn needed(act: StepAction) -> OrderStep {
+    OrderStep {
         act,
         optional: false,
     }
 }
 
 /// For what a tool may have to do without: its failure takes something away and opens nothing.
-pub(super) fn optional(act: Act) -> Step {
-    Step {
+pub(super) fn optional(act: StepAction) -> OrderStep {
+    OrderStep {
         act,
         optional: true,
     }

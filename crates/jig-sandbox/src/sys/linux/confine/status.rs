@@ -2,21 +2,21 @@
 
 use super::network;
 use crate::assessment::Tier;
-use crate::process::{Enforcement, Limits, Status};
+use crate::process::{Enforcement, ProcessLimits, Status};
 use crate::profile::{Network, Profile, Rights, RuleSource};
-use crate::sys::linux::order::{Accepted, Confinement, Ruleset};
+use crate::sys::linux::order::{ConfinementOutcome, ConfinementSteps, Ruleset};
 
 /// What is enforced on a tool that was started with `confinement`, on a machine of this tier.
 ///
 /// A step that was passed over takes something away from the tool and opens nothing, so it is no gap.
 pub(crate) fn status(
     profile: &Profile,
-    limits: &Limits,
+    limits: &ProcessLimits,
     tier: Tier,
-    confinement: &Confinement,
-    accepted: &Accepted,
+    confinement: &ConfinementSteps,
+    accepted: &ConfinementOutcome,
 ) -> Status {
-    let view = View {
+    let view = StatusContext {
         profile,
         tier,
         confinement,
@@ -36,15 +36,15 @@ pub(crate) fn status(
     }
 }
 
-struct View<'a> {
+struct StatusContext<'a> {
     profile: &'a Profile,
     tier: Tier,
-    confinement: &'a Confinement,
+    confinement: &'a ConfinementSteps,
     landlock: Option<&'a Ruleset>,
     filtered: bool,
 }
 
-impl View<'_> {
+impl StatusContext<'_> {
     /// The tier that the layers in use make up.
     fn reached(&self) -> Tier {
         match (self.landlock.is_some() && self.filtered, self.isolated()) {
@@ -236,7 +236,11 @@ impl View<'_> {
 }
 
 /// Limits of each process are the kernel's business everywhere; these are about the tree as a whole.
-fn limits_of(limits: &Limits, namespaces: bool, accepted: &Accepted) -> Enforcement {
+fn limits_of(
+    limits: &ProcessLimits,
+    namespaces: bool,
+    accepted: &ConfinementOutcome,
+) -> Enforcement {
     let mut gaps = Vec::new();
     if limits.tasks.is_some() && !accepted.tasks_limited {
         gaps.push(if namespaces {

@@ -1,24 +1,24 @@
-//! [`Terminal`]: what a tool with a terminal finds besides, so that it can open its terminal by a name.
+//! [`ToolTerminal`]: what a tool with a terminal finds besides, so that it can open its terminal by a name.
 
 use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use super::host_path::{self, Found, Lookup};
+use super::host_path::{self, HostLookup, HostPathState};
 use super::landlock;
 use super::outline::{c_string, target};
 use super::skeleton::{needed, optional};
-use crate::sys::linux::order::{Act, MountFlags, Step};
+use crate::sys::linux::order::{MountFlags, OrderStep, StepAction};
 
 /// The terminal that a tool is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Terminal {
+pub(crate) struct ToolTerminal {
     /// Its name on the host, if it has one there.
     pub(super) name: Option<PathBuf>,
 }
 
-impl Terminal {
+impl ToolTerminal {
     pub(crate) fn of(descriptor: &impl AsFd) -> Self {
         let name = rustix::termios::ttyname(descriptor, Vec::new()).ok();
         Self {
@@ -33,7 +33,12 @@ impl Terminal {
     /// a tool sees nothing else. In namespaces it is shown as `/dev/console`, as container engines do, where
     /// programs that want a terminal's name find it. The rule is about the terminal, not about the name: so it
     /// also lets `/dev/stderr` and the like be opened, which lead to the terminal past all names.
-    pub(super) fn steps(&self, host: &mut dyn Lookup, namespaces: bool, abi: u32) -> Vec<Step> {
+    pub(super) fn steps(
+        &self,
+        host: &mut dyn HostLookup,
+        namespaces: bool,
+        abi: u32,
+    ) -> Vec<OrderStep> {
         let mut steps = Vec::new();
         let own = self.name.as_deref();
         let shown = [
@@ -41,7 +46,7 @@ impl Terminal {
             (own, OWN_IN_NAMESPACES),
         ];
         for (source, name) in shown {
-            let found = |path: &&Path| host_path::find(host, path) == Found::File;
+            let found = |path: &&Path| host_path::find(host, path) == HostPathState::File;
             let Some(source) = source.filter(found) else {
                 continue;
             };
@@ -51,9 +56,9 @@ impl Terminal {
             } else {
                 c_string(source)
             };
-            let rights = landlock::device(&Found::File, abi);
+            let rights = landlock::device(&HostPathState::File, abi);
             if rights != 0 {
-                let act = Act::Allow {
+                let act = StepAction::Allow {
                     target: name,
                     rights,
                 };
@@ -65,13 +70,13 @@ impl Terminal {
 }
 
 /// Read-only, so that its mode stays: that does not stop writing to a device.
-fn show(steps: &mut Vec<Step>, source: &Path, name: &Path) {
-    steps.push(needed(Act::File {
+fn show(steps: &mut Vec<OrderStep>, source: &Path, name: &Path) {
+    steps.push(needed(StepAction::File {
         target: target(name),
         mode: 0o444,
         content: Vec::new(),
     }));
-    steps.push(optional(Act::Bind {
+    steps.push(optional(StepAction::Bind {
         source: c_string(source),
         target: target(name),
         flags: MountFlags {

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use self::order_text::lines;
-use super::host_path::{Found, Identity};
+use super::host_path::{FileIdentity, HostPathState};
 use super::*;
 use crate::profile::{
     Enforce, Layers, Overlay, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Rights,
@@ -24,19 +24,20 @@ use crate::profile::{
 };
 
 /// A host of these paths: a directory ends with a slash, a link has an arrow.
-struct Tree(HashMap<PathBuf, Found>);
+struct Tree(HashMap<PathBuf, HostPathState>);
 
 impl Tree {
     fn of(paths: &str) -> Self {
-        let mut tree = HashMap::from([(PathBuf::from("/"), Found::Directory)]);
+        let mut tree = HashMap::from([(PathBuf::from("/"), HostPathState::Directory)]);
         for path in paths.split_whitespace() {
             let (path, found) = match (path.split_once("->"), path.strip_suffix('/')) {
-                (Some((path, to)), _) => (path, Found::Link(to.into())),
-                (_, Some(directory)) => (directory, Found::Directory),
-                _ => (path, Found::File),
+                (Some((path, to)), _) => (path, HostPathState::Link(to.into())),
+                (_, Some(directory)) => (directory, HostPathState::Directory),
+                _ => (path, HostPathState::File),
             };
             for above in Path::new(path).ancestors().skip(1) {
-                tree.entry(above.to_owned()).or_insert(Found::Directory);
+                tree.entry(above.to_owned())
+                    .or_insert(HostPathState::Directory);
             }
             tree.insert(path.into(), found);
         }
@@ -44,9 +45,9 @@ impl Tree {
     }
 }
 
-impl Lookup for Tree {
-    fn lookup(&mut self, path: &Path) -> Found {
-        self.0.get(path).cloned().unwrap_or(Found::Missing)
+impl HostLookup for Tree {
+    fn lookup(&mut self, path: &Path) -> HostPathState {
+        self.0.get(path).cloned().unwrap_or(HostPathState::Missing)
     }
 
     /// As its name says.
@@ -55,7 +56,7 @@ impl Lookup for Tree {
     }
 
     /// All files whose names say that they have others are one.
-    fn identity(&mut self, path: &Path) -> Option<Identity> {
+    fn identity(&mut self, path: &Path) -> Option<FileIdentity> {
         self.has_other_names(path).then_some((1, 1))
     }
 
@@ -136,8 +137,13 @@ fn rights(letters: &str) -> Rights {
     })
 }
 
-fn compiled(tree: &str, profile: &Profile, tier: Tier, abi: u32) -> Result<Confinement, Refused> {
-    let limits = Limits::default();
+fn compiled(
+    tree: &str,
+    profile: &Profile,
+    tier: Tier,
+    abi: u32,
+) -> Result<ConfinementSteps, ProfileError> {
+    let limits = ProcessLimits::default();
     let host = &mut Tree::of(tree);
     compile_on(host, skeleton::before, profile, &limits, tier, abi)
 }
@@ -155,7 +161,7 @@ fn paths_must_be_in_their_one_form() {
     for path in ["relative", "/a/../b", ""] {
         let mut odd = profile("d r /a");
         odd.paths[0].path = path.into();
-        let expected = Refused::NotCanonical { path: path.into() };
+        let expected = ProfileError::NotCanonical { path: path.into() };
         assert_eq!(compiled("/a/", &odd, Tier::A, 7), Err(expected));
     }
     let mut odd = profile("d r /a");
@@ -186,12 +192,12 @@ fn a_machine_without_means_is_refused_or_accepted() {
     let mut asked = profile("d r /w");
     assert_eq!(
         compiled("/w/", &asked, Tier::None, 0),
-        Err(Refused::NothingToConfineWith)
+        Err(ProfileError::NothingToConfineWith)
     );
     for tier in [Tier::A, Tier::B] {
         assert_eq!(
             compiled("/w/", &asked, tier, 0),
-            Err(Refused::NothingToConfineWith)
+            Err(ProfileError::NothingToConfineWith)
         );
     }
     asked.enforce = Enforce::BestEffort;

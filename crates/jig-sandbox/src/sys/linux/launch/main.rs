@@ -18,8 +18,8 @@ use core::panic::PanicInfo;
 
 use stage::calls;
 use stage::keeper;
-use stage::order::{self, Order};
-use stage::raw::Errno;
+use stage::order::{self, OrderBlock};
+use stage::raw::RawErrno;
 
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
@@ -85,18 +85,18 @@ unsafe extern "C" fn main(stack: *const usize) -> ! {
 }
 
 /// The order that a file holds.
-fn order_of(fd: i32) -> Result<Order, Errno> {
+fn order_of(fd: i32) -> Result<OrderBlock, RawErrno> {
     let length = calls::facts(fd, c"")?.size as usize;
     let start = calls::map(length, fd)?;
     // SAFETY: the memory is new, writable and aligned to pages.
-    unsafe { Order::new(start, length) }
+    unsafe { OrderBlock::new(start, length) }
 }
 
 /// The host let this program keep capabilities in its new namespace. The tool must not have them for that.
 ///
 /// And as the memory of a program belongs to the user namespace that it was executed in, a tool that is
 /// root in there could look into its keeper. So no tool gets the capability for that.
-fn settle_capabilities(order: &Order) {
+fn settle_capabilities(order: &OrderBlock) {
     const SYS_PTRACE: usize = 19;
     if !order.has(order::NAMESPACES) {
         return;

@@ -12,7 +12,7 @@
 use core::ffi::{CStr, c_char};
 
 use crate::stage::calls::{self, O_CLOEXEC, O_RDONLY, O_WRONLY, WORKING_DIRECTORY};
-use crate::stage::raw::{self, Errno, call};
+use crate::stage::raw::{self, RawErrno, call};
 
 /// The life of a shim. `stack` is what the kernel left on it.
 ///
@@ -22,10 +22,10 @@ use crate::stage::raw::{self, Errno, call};
 /// variables, a null pointer, and pairs of words that end in one of zeros. All live as long as the process.
 pub(crate) unsafe fn run(stack: *const usize) -> ! {
     // SAFETY: the caller's promise.
-    let called = unsafe { Called::read(stack) };
+    let called = unsafe { ShimCall::read(stack) };
     match ask(&called) {
-        Ok(End { how: KILLED, value }) => end_by(value.into()),
-        Ok(End { value, .. }) => calls::exit(value.into()),
+        Ok(ShimEnd { how: KILLED, value }) => end_by(value.into()),
+        Ok(ShimEnd { value, .. }) => calls::exit(value.into()),
         Err(why) => {
             for part in [b"jig: ", called.name.to_bytes(), b": ", why, b"\n"] {
                 write_all(ERRORS, part);
@@ -36,14 +36,14 @@ pub(crate) unsafe fn run(stack: *const usize) -> ! {
 }
 
 /// What the shim was called with.
-struct Called {
+struct ShimCall {
     name: &'static CStr,
     /// Pointers to the arguments after the first, and their number.
     arguments: *const *const c_char,
     count: usize,
 }
 
-impl Called {
+impl ShimCall {
     /// # Safety
     ///
     /// That of [`run`].
@@ -89,13 +89,13 @@ fn last_component(path: &'static CStr) -> &'static CStr {
 }
 
 /// How the program ended.
-struct End {
+struct ShimEnd {
     how: u8,
     value: u8,
 }
 
 /// Has the program started, and waits for its end.
-fn ask(called: &Called) -> Result<End, &'static [u8]> {
+fn ask(called: &ShimCall) -> Result<ShimEnd, &'static [u8]> {
     fill_streams();
     let mut room = [0; LONGEST_PATH];
     // One that was removed, or that nobody can see, is no place to start a program in.
@@ -126,7 +126,7 @@ fn ask(called: &Called) -> Result<End, &'static [u8]> {
         write_all(ERRORS, part);
         left -= part.len();
     }
-    Ok(End { how, value })
+    Ok(ShimEnd { how, value })
 }
 
 /// Puts something where a standard stream is closed, because all three are sent: what cannot be read in
@@ -148,7 +148,7 @@ fn working_directory(room: &mut [u8]) -> Option<&CStr> {
     path.to_bytes().starts_with(b"/").then_some(path)
 }
 
-fn connect() -> Result<i32, Errno> {
+fn connect() -> Result<i32, RawErrno> {
     const UNIX: u16 = 1;
     const STREAM: i32 = 1;
     let path = DOOR.to_bytes_with_nul();
@@ -163,7 +163,7 @@ fn connect() -> Result<i32, Errno> {
 }
 
 /// Without a signal if the other end is gone.
-fn send_all(socket: i32, mut rest: &[u8]) -> Result<(), Errno> {
+fn send_all(socket: i32, mut rest: &[u8]) -> Result<(), RawErrno> {
     const NO_SIGNAL: i32 = 0x4000;
     let nobody = core::ptr::null::<u8>();
     while !rest.is_empty() {
@@ -180,7 +180,7 @@ fn send_all(socket: i32, mut rest: &[u8]) -> Result<(), Errno> {
             )
         } {
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-            Err(Errno::INTR) => {}
+            Err(RawErrno::INTR) => {}
             Err(errno) => return Err(errno),
         }
     }
@@ -191,7 +191,7 @@ fn receive_all(socket: i32, bytes: &mut [u8]) -> Result<(), &'static [u8]> {
     let mut filled = 0;
     while filled < bytes.len() {
         match calls::read(socket, &mut bytes[filled..]) {
-            Err(Errno::INTR) => {}
+            Err(RawErrno::INTR) => {}
             Ok(0) | Err(_) => return Err(b"the host hung up"),
             Ok(count) => filled += count,
         }
@@ -204,8 +204,8 @@ fn write_all(fd: i32, mut rest: &[u8]) {
     while !rest.is_empty() {
         match calls::write(fd, rest) {
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => calls::pause(10),
+            Err(RawErrno::INTR) => {}
+            Err(RawErrno::AGAIN) => calls::pause(10),
             Err(_) => return,
         }
     }

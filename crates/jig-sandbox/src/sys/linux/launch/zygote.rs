@@ -6,13 +6,13 @@
 
 use core::ffi::CStr;
 
-use crate::stage::calls::{self, ExitOnDrop, O_CLOEXEC, WORKING_DIRECTORY};
-use crate::stage::keeper::{self, Prepared};
-use crate::stage::order::{self, Move, Order};
-use crate::stage::raw::{self, Errno, call};
-use crate::stage::record::{self, Refusal, Step};
+use crate::stage::calls::{self, KeeperExitOnDrop, O_CLOEXEC, WORKING_DIRECTORY};
+use crate::stage::keeper::{self, PreparedKeeper};
+use crate::stage::order::{self, PackedMove, OrderBlock};
+use crate::stage::raw::{self, RawErrno, call};
+use crate::stage::record::{self, StepFailure, StartStep};
 use crate::stage::tree_limits;
-use crate::stage::zygote::{Answer, Demand, MOST_DESCRIPTORS};
+use crate::stage::zygote::{ZygoteAnswer, Demand, MOST_DESCRIPTORS};
 
 pub(crate) const NAME: &CStr = crate::stage::zygote::NAME;
 
@@ -29,7 +29,7 @@ pub(crate) fn run(channel: i32, title: *mut u8) -> ! {
     let _ = calls::leave_session();
     let _ = calls::set_inspectable(false);
     calls::set_name(NAME);
-    let mut zygote = Zygote {
+    let mut zygote = ZygoteProcess {
         channel,
         host,
         title,
@@ -50,14 +50,14 @@ pub(crate) fn run(channel: i32, title: *mut u8) -> ! {
     }
 }
 
-struct Zygote {
+struct ZygoteProcess {
     channel: i32,
     host: i32,
     title: *mut u8,
-    base: Option<Order>,
+    base: Option<OrderBlock>,
 }
 
-impl Zygote {
+impl ZygoteProcess {
     /// Answers one demand; `None` if there is nobody to answer to.
     fn serve(&mut self) -> Option<()> {
         let mut bytes = [0; Demand::LENGTH];
@@ -76,7 +76,7 @@ impl Zygote {
                 Ok((pid, fds)) => (*pid, &fds[..]),
                 Err(errno) => (-errno.0, &[][..]),
             };
-            let bytes = Answer {
+            let bytes = ZygoteAnswer {
                 generation: demand.generation,
                 pid: answer,
             };
@@ -96,8 +96,8 @@ impl Zygote {
     }
 
     /// Makes a keeper; its process id, with the host's end of its line and its process descriptor.
-    fn make(&self) -> Result<(i32, [i32; 2]), Errno> {
-        let base = self.base.as_ref().ok_or(Errno::BADMSG)?;
+    fn make(&self) -> Result<(i32, [i32; 2]), RawErrno> {
+        let base = self.base.as_ref().ok_or(RawErrno::BADMSG)?;
         let [ours, theirs] = new_line()?;
         // SAFETY: without a stack and without flags that share, the child is a copy, which runs on and
         // does not return from its branch.
@@ -140,13 +140,13 @@ impl Zygote {
 }
 
 /// The life of a keeper that was made ahead of time.
-fn wait_for_order(base: &Order, line: i32, host: i32) -> ! {
-    let _no_unwinding = ExitOnDrop;
+fn wait_for_order(base: &OrderBlock, line: i32, host: i32) -> ! {
+    let _no_unwinding = KeeperExitOnDrop;
     let kept = [line.min(host), line.max(host)];
     let settled = keeper::close_all_but_these(&kept)
-        .map_err(Refusal::at(Step::CloseDescriptors))
-        .and_then(|()| calls::leave_session().map_err(Refusal::at(Step::Session)));
-    let prepared = settled.and_then(|()| Prepared::new(base, line));
+        .map_err(StepFailure::at(StartStep::CloseDescriptors))
+        .and_then(|()| calls::leave_session().map_err(StepFailure::at(StartStep::Session)));
+    let prepared = settled.and_then(|()| PreparedKeeper::new(base, line));
     let [_, gone] = calls::wait_readable([line, host], -1);
     if gone {
         calls::exit(0);
@@ -163,28 +163,28 @@ fn wait_for_order(base: &Order, line: i32, host: i32) -> ! {
     match order {
         Ok(order) => keeper::keep(&order, prepared, line, host),
         Err(errno) => {
-            let refusal = Refusal::at(Step::Order)(errno);
+            let refusal = StepFailure::at(StartStep::OrderBlock)(errno);
             keeper::keep(base, Err(refusal), line, host)
         }
     }
 }
 
 /// Turns the places of descriptors in a message into their numbers here.
-fn name_sources(order: &Order, fds: &[i32]) -> Result<(), Errno> {
+fn name_sources(order: &OrderBlock, fds: &[i32]) -> Result<(), RawErrno> {
     let moves = order.header.moves;
     for number in 0..moves.count {
-        let one: Move = order.item(moves, number)?;
-        let place = usize::try_from(one.source).map_err(|_| Errno::BADMSG)?;
-        let source = *fds.get(place).ok_or(Errno::BADMSG)?;
-        order.set_item(moves, number, Move { source, ..one })?;
+        let one: PackedMove = order.item(moves, number)?;
+        let place = usize::try_from(one.source).map_err(|_| RawErrno::BADMSG)?;
+        let source = *fds.get(place).ok_or(RawErrno::BADMSG)?;
+        order.set_item(moves, number, PackedMove { source, ..one })?;
     }
     Ok(())
 }
 
 /// Maps all users that this process has, which it may because it is as the host is.
-fn map_users(base: &Order, pid: i32) -> Result<(), Errno> {
+fn map_users(base: &OrderBlock, pid: i32) -> Result<(), RawErrno> {
     let write = |file: &[u8], text: &[u8]| {
-        let mut path = tree_limits::Path::new();
+        let mut path = tree_limits::ProcPath::new();
         calls::write_file(WORKING_DIRECTORY, path.set(b"/proc/", pid, file, -1, b"")?, text)
     };
     write(b"/uid_map", base.bytes(base.header.uid_map)?)?;
@@ -193,7 +193,7 @@ fn map_users(base: &Order, pid: i32) -> Result<(), Errno> {
 
 const _: () = assert!(NAME.to_bytes().len() == keeper::NAME.to_bytes().len());
 
-fn new_line() -> Result<[i32; 2], Errno> {
+fn new_line() -> Result<[i32; 2], RawErrno> {
     const UNIX: i32 = 1;
     const SEQPACKET: i32 = 5;
     let mut ends = [-1_i32; 2];

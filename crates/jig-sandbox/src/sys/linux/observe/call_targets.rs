@@ -7,29 +7,29 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use super::calls::{self, Notice};
-use super::table::{Does, Last, Place, Shape};
-use super::view::{self, Found, Thread, View};
-use crate::process::SeenTarget;
+use super::calls::{self, SeccompNotif};
+use super::table::{CallShape, FinalLinkRule, PathArgument, PathEffect};
+use super::view::{self, ProcThread, ProcessView, ViewPath};
+use crate::process::ObservedTarget;
 use crate::profile::Rights;
 
 #[cfg(test)]
 mod tests;
 
 /// Something that a call wants. With [`Rights::NONE`] it only looks, or it is about an address.
-pub(super) type Want = (SeenTarget, Rights);
+pub(super) type CallAccess = (ObservedTarget, Rights);
 
 /// A call that waits, with what it takes to understand it.
-pub(super) struct Reader<'a> {
-    pub(super) notice: &'a Notice,
-    pub(super) thread: &'a Thread,
-    pub(super) view: &'a View,
+pub(super) struct ObservedCall<'a> {
+    pub(super) notice: &'a SeccompNotif,
+    pub(super) thread: &'a ProcThread,
+    pub(super) view: &'a ProcessView,
 }
 
-impl Reader<'_> {
+impl ObservedCall<'_> {
     /// What the call wants. An error says that the memory of the process cannot be read; a call that the
     /// kernel is going to refuse as malformed wants nothing.
-    pub(super) fn wants(&self, shape: Shape) -> Result<Vec<Want>, Errno> {
+    pub(super) fn wants(&self, shape: CallShape) -> Result<Vec<CallAccess>, Errno> {
         match self.read(shape) {
             Ok(wants) => Ok(wants),
             // It holds no memory where the call says that it does.
@@ -38,36 +38,36 @@ impl Reader<'_> {
         }
     }
 
-    fn read(&self, shape: Shape) -> Result<Vec<Want>, Errno> {
+    fn read(&self, shape: CallShape) -> Result<Vec<CallAccess>, Errno> {
         let mut wants = Vec::new();
         match shape {
-            Shape::One(place, does) => self.one(place, does, &mut wants)?,
-            Shape::Move(from, to, flags) => {
+            CallShape::One(place, does) => self.one(place, does, &mut wants)?,
+            CallShape::Move(from, to, flags) => {
                 let exchanges = flags.is_some_and(|flags| self.argument(flags) & EXCHANGE != 0);
                 let (from, to) = (self.find(from)?, self.find(to)?);
                 // What was in the way is removed by it.
                 let both = Rights::CREATE.with(Rights::DELETE);
-                let there = |found: &Found| if found.exists { both } else { Rights::CREATE };
+                let there = |found: &ViewPath| if found.exists { both } else { Rights::CREATE };
                 wants.extend(
                     from.map(|one| want(one, |_| if exchanges { both } else { Rights::DELETE })),
                 );
                 wants.extend(to.map(|one| want(one, there)));
             }
-            Shape::Link(from, to) => {
+            CallShape::Link(from, to) => {
                 let (from, to) = (self.find(from)?, self.find(to)?);
                 wants.extend(from.map(|one| want(one, |_| Rights::NONE)));
                 wants.extend(to.map(|one| want(one, made)));
             }
-            Shape::Reach(at, length) => {
+            CallShape::Reach(at, length) => {
                 let [at, length] = [at, length].map(|number| self.argument(number));
-                wants.extend(self.address(at, length, Purpose::Reach)?);
+                wants.extend(self.address(at, length, AddressPurpose::Reach)?);
             }
-            Shape::Name(at, length) => {
+            CallShape::Name(at, length) => {
                 let [at, length] = [at, length].map(|number| self.argument(number));
-                wants.extend(self.address(at, length, Purpose::Name)?);
+                wants.extend(self.address(at, length, AddressPurpose::Name)?);
             }
-            Shape::Message(at) => wants.extend(self.message(self.argument(at))?),
-            Shape::Messages(at, count) => {
+            CallShape::Message(at) => wants.extend(self.message(self.argument(at))?),
+            CallShape::Messages(at, count) => {
                 // `struct mmsghdr` is a `struct msghdr` and a length.
                 let count = self.argument(count).min(MOST_MESSAGES);
                 for number in 0..count {
@@ -79,24 +79,29 @@ impl Reader<'_> {
         Ok(wants)
     }
 
-    fn one(&self, place: Place, does: Does, wants: &mut Vec<Want>) -> Result<(), Errno> {
+    fn one(
+        &self,
+        place: PathArgument,
+        does: PathEffect,
+        wants: &mut Vec<CallAccess>,
+    ) -> Result<(), Errno> {
         let flags = match does {
-            Does::Open(flags) => self.argument(flags) as i32,
-            Does::OpenAsTold(how) => {
+            PathEffect::Open(flags) => self.argument(flags) as i32,
+            PathEffect::OpenAsTold(how) => {
                 let mut flags = [0; 8];
                 self.fill(self.argument(how), &mut flags)?;
                 u64::from_ne_bytes(flags) as i32
             }
-            Does::Empty => libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC,
+            PathEffect::Empty => libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC,
             _ => 0,
         };
         let exclusive = libc::O_CREAT | libc::O_EXCL;
         let place = match does {
-            Does::Open(_) | Does::OpenAsTold(_)
+            PathEffect::Open(_) | PathEffect::OpenAsTold(_)
                 if flags & libc::O_NOFOLLOW != 0 || flags & exclusive == exclusive =>
             {
-                Place {
-                    last: Last::Kept,
+                PathArgument {
+                    last: FinalLinkRule::Kept,
                     ..place
                 }
             }
@@ -106,26 +111,28 @@ impl Reader<'_> {
             return Ok(());
         };
         wants.push(want(found, |found| match does {
-            Does::Look | Does::Enter => Rights::NONE,
-            Does::Open(_) | Does::OpenAsTold(_) | Does::Empty => opened(flags, found.exists),
-            Does::Make => made(found),
-            Does::Remove => Rights::DELETE,
-            Does::Change => Rights::UPDATE,
-            Does::Execute => Rights::READ.with(Rights::EXECUTE),
+            PathEffect::Look | PathEffect::Enter => Rights::NONE,
+            PathEffect::Open(_) | PathEffect::OpenAsTold(_) | PathEffect::Empty => {
+                opened(flags, found.exists)
+            }
+            PathEffect::Make => made(found),
+            PathEffect::Remove => Rights::DELETE,
+            PathEffect::Change => Rights::UPDATE,
+            PathEffect::Execute => Rights::READ.with(Rights::EXECUTE),
         }));
         Ok(())
     }
 
     /// What a path of the call means; `None` for one that the kernel is going to refuse.
-    fn find(&self, place: Place) -> Result<Option<Found>, Errno> {
+    fn find(&self, place: PathArgument) -> Result<Option<ViewPath>, Errno> {
         let Some(path) = self.path(self.argument(place.path))? else {
             return Ok(None);
         };
         let follow = match place.last {
-            Last::Followed => true,
-            Last::Kept => false,
-            Last::FollowedUnless(flags) => self.argument(flags) & NO_FOLLOW == 0,
-            Last::FollowedIf(flags) => self.argument(flags) & FOLLOW != 0,
+            FinalLinkRule::Followed => true,
+            FinalLinkRule::Kept => false,
+            FinalLinkRule::FollowedUnless(flags) => self.argument(flags) & NO_FOLLOW == 0,
+            FinalLinkRule::FollowedIf(flags) => self.argument(flags) & FOLLOW != 0,
         };
         let directory = place.directory.map(|number| self.argument(number) as i32);
         let found = self.find_text(&path, directory, follow);
@@ -133,7 +140,7 @@ impl Reader<'_> {
     }
 
     /// What a path means from a directory on, or from the working directory.
-    fn find_text(&self, path: &[u8], directory: Option<i32>, follow: bool) -> Option<Found> {
+    fn find_text(&self, path: &[u8], directory: Option<i32>, follow: bool) -> Option<ViewPath> {
         if path.starts_with(b"/") {
             return Some(self.view.find(path, follow));
         }
@@ -144,7 +151,7 @@ impl Reader<'_> {
         let mut whole = self.view.inside(&name.ok()?)?;
         if path.is_empty() {
             // Only where a descriptor itself can be meant does it get here.
-            return directory.map(|_| Found {
+            return directory.map(|_| ViewPath {
                 path: view::lexical(&whole),
                 exists: true,
             });
@@ -180,7 +187,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    fn message(&self, at: u64) -> Result<Option<Want>, Errno> {
+    fn message(&self, at: u64) -> Result<Option<CallAccess>, Errno> {
         // It begins with the address and its length.
         let mut start = [0; 12];
         self.fill(at, &mut start)?;
@@ -190,29 +197,36 @@ impl Reader<'_> {
         if address == 0 {
             return Ok(None);
         }
-        self.address(address, length.into(), Purpose::Reach)
+        self.address(address, length.into(), AddressPurpose::Reach)
     }
 
-    fn address(&self, at: u64, length: u64, purpose: Purpose) -> Result<Option<Want>, Errno> {
+    fn address(
+        &self,
+        at: u64,
+        length: u64,
+        purpose: AddressPurpose,
+    ) -> Result<Option<CallAccess>, Errno> {
         let mut bytes = [0; LONGEST_ADDRESS];
         let length = (length as u32 as usize).min(LONGEST_ADDRESS);
         let bytes = &mut bytes[..length];
         self.fill(at, bytes)?;
         Ok(match (parse(bytes), purpose) {
-            (Some(Address::Internet(address)), Purpose::Reach) => {
-                Some((SeenTarget::Address(address), Rights::NONE))
+            (Some(SocketAddress::Internet(address)), AddressPurpose::Reach) => {
+                Some((ObservedTarget::Address(address), Rights::NONE))
             }
-            (Some(Address::Path(path)), purpose) => {
-                let found = self.find_text(path, None, purpose == Purpose::Reach);
+            (Some(SocketAddress::Path(path)), purpose) => {
+                let found = self.find_text(path, None, purpose == AddressPurpose::Reach);
                 found.map(|found| match purpose {
-                    Purpose::Reach => (SeenTarget::Socket(path_of(found.path)), Rights::NONE),
-                    Purpose::Name => want(found, made),
+                    AddressPurpose::Reach => {
+                        (ObservedTarget::Socket(path_of(found.path)), Rights::NONE)
+                    }
+                    AddressPurpose::Name => want(found, made),
                 })
             }
-            (Some(Address::Abstract(name)), Purpose::Reach) => {
+            (Some(SocketAddress::Abstract(name)), AddressPurpose::Reach) => {
                 let mut path = b"@".to_vec();
                 path.extend_from_slice(name);
-                Some((SeenTarget::Socket(path_of(path)), Rights::NONE))
+                Some((ObservedTarget::Socket(path_of(path)), Rights::NONE))
             }
             _ => None,
         })
@@ -229,50 +243,50 @@ impl Reader<'_> {
 
 /// Why a call has an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+enum AddressPurpose {
     Reach,
     Name,
 }
 
 /// Where a socket is.
 #[derive(Debug, PartialEq, Eq)]
-enum Address<'a> {
+enum SocketAddress<'a> {
     Internet(SocketAddr),
     Path(&'a [u8]),
     Abstract(&'a [u8]),
 }
 
 /// An address as the kernel takes it; `None` for one of another family, or none.
-fn parse(bytes: &[u8]) -> Option<Address<'_>> {
+fn parse(bytes: &[u8]) -> Option<SocketAddress<'_>> {
     let (family, rest) = bytes.split_first_chunk()?;
     let port = || Some(u16::from_be_bytes(*rest.first_chunk()?));
     match i32::from(u16::from_ne_bytes(*family)) {
         libc::AF_INET => {
             let address: [u8; 4] = rest.get(2..6)?.try_into().ok()?;
             let address = IpAddr::V4(Ipv4Addr::from(address));
-            Some(Address::Internet(SocketAddr::new(address, port()?)))
+            Some(SocketAddress::Internet(SocketAddr::new(address, port()?)))
         }
         libc::AF_INET6 => {
             // After the port comes the flow.
             let address: [u8; 16] = rest.get(6..22)?.try_into().ok()?;
             let address = IpAddr::V6(Ipv6Addr::from(address));
-            Some(Address::Internet(SocketAddr::new(address, port()?)))
+            Some(SocketAddress::Internet(SocketAddr::new(address, port()?)))
         }
         libc::AF_UNIX => match rest {
             [] => None,
-            [0, name @ ..] => Some(Address::Abstract(name)),
+            [0, name @ ..] => Some(SocketAddress::Abstract(name)),
             path => {
                 let end = path.iter().position(|byte| *byte == 0);
-                Some(Address::Path(&path[..end.unwrap_or(path.len())]))
+                Some(SocketAddress::Path(&path[..end.unwrap_or(path.len())]))
             }
         },
         _ => None,
     }
 }
 
-fn want(found: Found, rights: impl Fn(&Found) -> Rights) -> Want {
+fn want(found: ViewPath, rights: impl Fn(&ViewPath) -> Rights) -> CallAccess {
     let rights = rights(&found);
-    (SeenTarget::Path(path_of(found.path)), rights)
+    (ObservedTarget::Path(path_of(found.path)), rights)
 }
 
 fn path_of(path: Vec<u8>) -> PathBuf {
@@ -280,7 +294,7 @@ fn path_of(path: Vec<u8>) -> PathBuf {
 }
 
 /// What is there already is not made: the call fails, whatever is allowed.
-fn made(found: &Found) -> Rights {
+fn made(found: &ViewPath) -> Rights {
     if found.exists {
         Rights::NONE
     } else {

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 /// A call that waits: `struct seccomp_notif`.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(super) struct Notice {
+pub(super) struct SeccompNotif {
     /// The cookie by which it is answered.
     pub(super) id: u64,
     /// The thread that makes the call, as this process sees it.
@@ -27,19 +27,19 @@ pub(super) struct Notice {
 
 /// `struct seccomp_notif_resp`.
 #[repr(C)]
-struct Answer {
+struct SeccompNotifResp {
     id: u64,
     value: i64,
     error: i32,
     flags: u32,
 }
 
-const _: () = assert!(size_of::<Notice>() == 80 && size_of::<Answer>() == 24);
+const _: () = assert!(size_of::<SeccompNotif>() == 80 && size_of::<SeccompNotifResp>() == 24);
 
 /// Waits for the next call. `ENOENT`: it was given up meanwhile.
-pub(super) fn receive(listener: &OwnedFd) -> Result<Notice, Errno> {
+pub(super) fn receive(listener: &OwnedFd) -> Result<SeccompNotif, Errno> {
     // The kernel refuses a place that is not empty.
-    let mut notice = Notice::default();
+    let mut notice = SeccompNotif::default();
     // SAFETY: the notice is a live local of the size that is part of the command.
     let result = unsafe { libc::ioctl(listener.as_raw_fd(), RECEIVE as _, &raw mut notice) };
     check(result.into()).map(|_| notice)
@@ -48,7 +48,7 @@ pub(super) fn receive(listener: &OwnedFd) -> Result<Notice, Errno> {
 /// Lets a call go on as if nobody had looked. `ENOENT`: it was given up meanwhile.
 pub(super) fn let_go(listener: &OwnedFd, id: u64) -> Result<(), Errno> {
     const CONTINUE: u32 = 1;
-    let mut answer = Answer {
+    let mut answer = SeccompNotifResp {
         id,
         value: 0,
         error: 0,

@@ -25,34 +25,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 
-use self::call_targets::{Reader, Want};
-use self::calls::Notice;
-use self::sightings::Ledger;
+use self::call_targets::{CallAccess, ObservedCall};
+use self::calls::SeccompNotif;
+use self::sightings::ObservationLedger;
 pub(in crate::sys::linux) use self::table::filter;
-use self::table::{Does, Shape};
-use self::view::{Thread, View};
+use self::table::{CallShape, PathEffect};
+use self::view::{ProcThread, ProcessView};
 use super::uapi::BlockedSignals;
-use crate::process::{Observation, SeenTarget};
+use crate::process::{Observation, ObservedTarget};
 use crate::profile::Rights;
 
 /// Watches a tree.
 #[derive(Debug)]
-pub(crate) struct Watcher(Book);
+pub(crate) struct Watcher(SharedObservations);
 
 /// What is noted; `None` once nobody wants to know any more.
-type Book = Arc<Mutex<Option<Ledger>>>;
+type SharedObservations = Arc<Mutex<Option<ObservationLedger>>>;
 
 impl Watcher {
     /// Begins to answer at a listener. `programs` are the files of which the first that works is executed.
     pub(super) fn start(listener: OwnedFd, programs: Vec<CString>) -> io::Result<Self> {
-        let book = Book::new(Mutex::new(Some(Ledger::default())));
+        let book = SharedObservations::new(Mutex::new(Some(ObservationLedger::default())));
         let copy = book.clone();
         // The thread inherits that: handlers of the host run on its own threads.
         let _signals = BlockedSignals::all();
         std::thread::Builder::new()
             .name(NAME.to_owned())
             .stack_size(STACK)
-            .spawn(move || Desk::new(listener, copy, programs).serve())?;
+            .spawn(move || ObserverThread::new(listener, copy, programs).serve())?;
         Ok(Self(book))
     }
 
@@ -93,35 +93,35 @@ impl Drop for Watcher {
     }
 }
 
-fn lock(book: &Book) -> MutexGuard<'_, Option<Ledger>> {
+fn lock(book: &SharedObservations) -> MutexGuard<'_, Option<ObservationLedger>> {
     book.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The thread that answers.
-struct Desk {
+struct ObserverThread {
     listener: OwnedFd,
-    book: Book,
+    book: SharedObservations,
     /// Noted with the first call, when there is a view.
     programs: Vec<CString>,
     /// Whoever called, since a program was last executed.
-    callers: HashMap<u32, Caller>,
+    callers: HashMap<u32, ObservedThread>,
     /// The view of the last caller that was new.
-    view: Option<Rc<View>>,
+    view: Option<Rc<ProcessView>>,
     /// Whether processes of this tree change their root.
     roots_change: bool,
 }
 
 /// A thread of the tree.
 #[derive(Clone)]
-struct Caller {
-    thread: Rc<Thread>,
+struct ObservedThread {
+    thread: Rc<ProcThread>,
     /// The name of its program.
     program: Arc<str>,
-    view: Rc<View>,
+    view: Rc<ProcessView>,
 }
 
-impl Desk {
-    fn new(listener: OwnedFd, book: Book, programs: Vec<CString>) -> Self {
+impl ObserverThread {
+    fn new(listener: OwnedFd, book: SharedObservations, programs: Vec<CString>) -> Self {
         Self {
             listener,
             book,
@@ -155,7 +155,7 @@ impl Desk {
     }
 
     /// The next call; `None` when nobody is left who could make one.
-    fn next(&self) -> Option<Notice> {
+    fn next(&self) -> Option<SeccompNotif> {
         loop {
             // Receiving alone would, on older kernels, wait on when all have ended.
             let mut fds = [PollFd::new(&self.listener, PollFlags::IN)];
@@ -174,10 +174,10 @@ impl Desk {
     }
 
     /// Who makes a call, and what it wants.
-    fn read(&mut self, notice: &Notice) -> Result<(Arc<str>, Vec<Want>), Errno> {
+    fn read(&mut self, notice: &SeccompNotif) -> Result<(Arc<str>, Vec<CallAccess>), Errno> {
         let caller = self.caller(notice.thread)?;
         let shape = table::shape(notice.number.cast_unsigned());
-        let reader = Reader {
+        let reader = ObservedCall {
             notice,
             thread: &caller.thread,
             view: &caller.view,
@@ -188,8 +188,8 @@ impl Desk {
         };
         match shape {
             // Another program is another name.
-            Some(Shape::One(_, Does::Execute)) => self.callers.clear(),
-            Some(Shape::One(_, Does::Enter)) => self.roots_change = true,
+            Some(CallShape::One(_, PathEffect::Execute)) => self.callers.clear(),
+            Some(CallShape::One(_, PathEffect::Enter)) => self.roots_change = true,
             _ => {}
         }
         let mut all = Vec::new();
@@ -206,19 +206,19 @@ impl Desk {
         Ok((caller.program, all))
     }
 
-    fn caller(&mut self, number: u32) -> Result<Caller, Errno> {
+    fn caller(&mut self, number: u32) -> Result<ObservedThread, Errno> {
         if let Some(known) = self.callers.get(&number)
             && !self.roots_change
         {
             return Ok(known.clone());
         }
-        let thread = Thread::of(number)?;
+        let thread = ProcThread::of(number)?;
         let view = match self.view.take() {
             Some(view) if view.is_of(&thread) => view,
-            _ => Rc::new(View::of(&thread)?),
+            _ => Rc::new(ProcessView::of(&thread)?),
         };
         self.view = Some(view.clone());
-        let caller = Caller {
+        let caller = ObservedThread {
             program: program(&thread),
             thread: Rc::new(thread),
             view,
@@ -232,17 +232,20 @@ impl Desk {
 }
 
 /// The program that a tree began with: the first of these that there is.
-fn executed(programs: &[CString], view: &View) -> Option<Want> {
+fn executed(programs: &[CString], view: &ProcessView) -> Option<CallAccess> {
     let mut found = programs
         .iter()
         .map(|program| view.find(program.to_bytes(), true));
     let found = found.find(|found| found.exists)?;
     let path = PathBuf::from(OsStr::from_bytes(&found.path));
-    Some((SeenTarget::Path(path), Rights::READ.with(Rights::EXECUTE)))
+    Some((
+        ObservedTarget::Path(path),
+        Rights::READ.with(Rights::EXECUTE),
+    ))
 }
 
 /// The name of the program that a thread runs, fit to be shown.
-fn program(thread: &Thread) -> Arc<str> {
+fn program(thread: &ProcThread) -> Arc<str> {
     let path = thread.link("exe").unwrap_or_default();
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = name.strip_suffix(b" (deleted)").unwrap_or(name);

@@ -1,9 +1,9 @@
-//! [`Ledger`]: what was seen, each thing once.
+//! [`ObservationLedger`]: what was seen, each thing once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::process::{Observation, Seen, SeenTarget};
+use crate::process::{Observation, ObservedAccess, ObservedTarget};
 use crate::profile::Rights;
 
 #[cfg(test)]
@@ -11,8 +11,8 @@ mod tests;
 
 /// What was seen so far. It never grows beyond its limits, whatever a tree does.
 #[derive(Debug, Default)]
-pub(super) struct Ledger {
-    entries: HashMap<SeenTarget, Entry>,
+pub(super) struct ObservationLedger {
+    entries: HashMap<ObservedTarget, ObservationEntry>,
     /// The bytes of all paths.
     bytes: usize,
     lost: u64,
@@ -20,7 +20,7 @@ pub(super) struct Ledger {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct ObservationEntry {
     /// Its place in the order.
     place: usize,
     /// What was wanted, other than to look.
@@ -29,9 +29,9 @@ struct Entry {
     count: u64,
 }
 
-impl Ledger {
+impl ObservationLedger {
     /// Notes that a program wanted something. With [`Rights::NONE`] it only looked, or it is an address.
-    pub(super) fn note(&mut self, target: SeenTarget, wanted: Rights, program: &Arc<str>) {
+    pub(super) fn note(&mut self, target: ObservedTarget, wanted: Rights, program: &Arc<str>) {
         let size = size(&target);
         let place = self.entries.len();
         let is_full = place >= MOST_THINGS || self.bytes + size > MOST_BYTES;
@@ -43,7 +43,7 @@ impl Ledger {
             }
             None => {
                 self.bytes += size;
-                self.entries.entry(target).or_insert(Entry {
+                self.entries.entry(target).or_insert(ObservationEntry {
                     place,
                     wanted: Rights::NONE,
                     programs: Vec::new(),
@@ -73,12 +73,13 @@ impl Ledger {
                 unread: self.unread,
             };
         }
-        let mut entries: Vec<(SeenTarget, Entry)> = self.entries.into_iter().collect();
+        let mut entries: Vec<(ObservedTarget, ObservationEntry)> =
+            self.entries.into_iter().collect();
         entries.sort_unstable_by_key(|(_, entry)| entry.place);
         let seen = entries.into_iter().map(|(target, entry)| {
-            let is_file = matches!(target, SeenTarget::Path(_));
+            let is_file = matches!(target, ObservedTarget::Path(_));
             let looked = is_file && entry.wanted == Rights::NONE;
-            Seen {
+            ObservedAccess {
                 target,
                 wanted: if looked { Rights::READ } else { entry.wanted },
                 looked,
@@ -98,10 +99,10 @@ impl Ledger {
     }
 }
 
-fn size(target: &SeenTarget) -> usize {
+fn size(target: &ObservedTarget) -> usize {
     match target {
-        SeenTarget::Path(path) | SeenTarget::Socket(path) => path.as_os_str().len(),
-        SeenTarget::Address(_) => size_of::<std::net::SocketAddr>(),
+        ObservedTarget::Path(path) | ObservedTarget::Socket(path) => path.as_os_str().len(),
+        ObservedTarget::Address(_) => size_of::<std::net::SocketAddr>(),
     }
 }
 

@@ -6,18 +6,18 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::sys::linux::confine::{self, Unless};
+use crate::sys::linux::confine::{self, UnwatchedCondition};
 use crate::sys::linux::order::Instruction;
 
 /// What a call says.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
+pub(super) enum CallShape {
     /// It does something to what one path names.
-    One(Place, Does),
+    One(PathArgument, PathEffect),
     /// It moves what the first path names to the second; with the number of the argument that has flags.
-    Move(Place, Place, Option<u8>),
+    Move(PathArgument, PathArgument, Option<u8>),
     /// It makes what the first path names known under the second too.
-    Link(Place, Place),
+    Link(PathArgument, PathArgument),
     /// It reaches for the address at this argument, whose length is in that one.
     Reach(u8, u8),
     /// It gives a socket the address at this argument, whose length is in that one.
@@ -30,18 +30,18 @@ pub(super) enum Shape {
 
 /// Where a path is found.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct PathArgument {
     /// The argument with the directory at which a relative path begins, if it is not the working directory.
     pub(super) directory: Option<u8>,
     /// The argument with the path.
     pub(super) path: u8,
     /// What becomes of a link at its end.
-    pub(super) last: Last,
+    pub(super) last: FinalLinkRule,
 }
 
 /// What becomes of a symbolic link at the end of a path.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Last {
+pub(super) enum FinalLinkRule {
     /// It is followed.
     Followed,
     /// The link itself is meant.
@@ -54,7 +54,7 @@ pub(super) enum Last {
 
 /// What is done to what a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum PathEffect {
     /// It is asked whether it is there, or what it is.
     Look,
     /// It is opened, with the flags in this argument.
@@ -81,40 +81,41 @@ pub(in crate::sys::linux) fn filter() -> &'static [Instruction] {
 }
 
 /// What the call with this number says.
-pub(super) fn shape(number: u32) -> Option<Shape> {
-    static BY_NUMBER: OnceLock<HashMap<u32, Shape>> = OnceLock::new();
+pub(super) fn shape(number: u32) -> Option<CallShape> {
+    static BY_NUMBER: OnceLock<HashMap<u32, CallShape>> = OnceLock::new();
     let by_number = BY_NUMBER.get_or_init(|| {
-        let numbered =
-            |(name, shape, _): &(&str, Shape, Unless)| Some((confine::number_here(name)?, *shape));
+        let numbered = |(name, shape, _): &(&str, CallShape, UnwatchedCondition)| {
+            Some((confine::number_here(name)?, *shape))
+        };
         CALLS.iter().filter_map(numbered).collect()
     });
     by_number.get(&number).copied()
 }
 
 /// A path at an argument.
-const fn path(path: u8) -> Place {
-    Place {
+const fn path(path: u8) -> PathArgument {
+    PathArgument {
         directory: None,
         path,
-        last: Last::Followed,
+        last: FinalLinkRule::Followed,
     }
 }
 
 /// A path at an argument, which begins at the directory in the one before it.
-const fn below(path: u8) -> Place {
-    Place {
+const fn below(path: u8) -> PathArgument {
+    PathArgument {
         directory: Some(path - 1),
         path,
-        last: Last::Followed,
+        last: FinalLinkRule::Followed,
     }
 }
 
-impl Place {
+impl PathArgument {
     const fn kept(self) -> Self {
-        self.last(Last::Kept)
+        self.last(FinalLinkRule::Kept)
     }
 
-    const fn last(self, last: Last) -> Self {
+    const fn last(self, last: FinalLinkRule) -> Self {
         Self { last, ..self }
     }
 }
@@ -124,11 +125,11 @@ const EMPTY_PATH: u32 = 0x1000;
 
 /// Names, what they say, and when they go unseen.
 #[rustfmt::skip]
-const CALLS: &[(&str, Shape, Unless)] = {
-    use Does::*;
-    use Last::*;
-    use Shape::*;
-    use Unless::*;
+const CALLS: &[(&str, CallShape, UnwatchedCondition)] = {
+    use PathEffect::*;
+    use FinalLinkRule::*;
+    use CallShape::*;
+    use UnwatchedCondition::*;
     &[
         ("open", One(path(0), Open(1)), Never),
         ("openat", One(below(1), Open(2)), Never),

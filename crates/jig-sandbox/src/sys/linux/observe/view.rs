@@ -1,4 +1,4 @@
-//! [`View`]: the files as a process sees them, and what a path means there.
+//! [`ProcessView`]: the files as a process sees them, and what a path means there.
 //!
 //! Whatever a path names is only looked at, by handles that open nothing: no FIFO waits, no device acts. The
 //! answer is a hint. Links may lead elsewhere by the time at which the process uses them.
@@ -17,9 +17,9 @@ mod tests;
 
 /// A thread, as its directory in `/proc`. Once the thread has ended it stands for nobody else.
 #[derive(Debug)]
-pub(super) struct Thread(OwnedFd);
+pub(super) struct ProcThread(OwnedFd);
 
-impl Thread {
+impl ProcThread {
     pub(super) fn of(number: u32) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         rustix::fs::open(format!("/proc/{number}"), flags, Mode::empty()).map(Self)
@@ -33,28 +33,28 @@ impl Thread {
 
 /// The files as a process sees them, from its root on.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct ProcessView {
     root: OwnedFd,
     /// What the kernel calls that root towards this process; empty for `/`.
     prefix: Vec<u8>,
     /// This process's own descriptors, by which the kernel tells their names.
     own: OwnedFd,
     /// What was found lately, by path and whether links are followed.
-    known: RefCell<HashMap<(Vec<u8>, bool), Found>>,
+    known: RefCell<HashMap<(Vec<u8>, bool), ViewPath>>,
 }
 
 /// What a path means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ViewPath {
     /// Absolute, without `.` and `..`, and without links as far as it exists.
     pub(super) path: Vec<u8>,
     /// Whether there is something.
     pub(super) exists: bool,
 }
 
-impl View {
+impl ProcessView {
     /// The view of a thread.
-    pub(super) fn of(thread: &Thread) -> Result<Self, Errno> {
+    pub(super) fn of(thread: &ProcThread) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let name = thread.link("root")?;
         Ok(Self {
@@ -66,7 +66,7 @@ impl View {
     }
 
     /// Whether a thread has this view too.
-    pub(super) fn is_of(&self, thread: &Thread) -> bool {
+    pub(super) fn is_of(&self, thread: &ProcThread) -> bool {
         const MOUNT_ID: StatxFlags = StatxFlags::from_bits_retain(0x1000);
         let identity = |directory: BorrowedFd<'_>, path, flags| {
             let facts = rustix::fs::statx(directory, path, flags, StatxFlags::INO | MOUNT_ID)?;
@@ -93,11 +93,11 @@ impl View {
     }
 
     /// What an absolute path means. A link at its end is followed if `follow` says so.
-    pub(super) fn find(&self, path: &[u8], follow: bool) -> Found {
+    pub(super) fn find(&self, path: &[u8], follow: bool) -> ViewPath {
         let plain = lexical(path);
         // What is in there depends on who asks.
         if is_of_processes(&plain) {
-            return Found {
+            return ViewPath {
                 path: plain,
                 exists: true,
             };
@@ -118,7 +118,7 @@ impl View {
         self.known.borrow_mut().clear();
     }
 
-    fn remember(&self, key: (Vec<u8>, bool), found: &Found) {
+    fn remember(&self, key: (Vec<u8>, bool), found: &ViewPath) {
         let mut known = self.known.borrow_mut();
         if known.len() >= MOST_KNOWN {
             known.clear();
@@ -129,9 +129,9 @@ impl View {
     }
 
     /// With a few calls, in the cases that are most frequent: it exists, or only its last part does not.
-    fn find_at_once(&self, path: &[u8], follow: bool) -> Option<Found> {
+    fn find_at_once(&self, path: &[u8], follow: bool) -> Option<ViewPath> {
         match self.open(path, follow) {
-            Ok(fd) => self.name(&fd).map(|path| Found { path, exists: true }),
+            Ok(fd) => self.name(&fd).map(|path| ViewPath { path, exists: true }),
             // A link that leads nowhere names the place that it leads to.
             Err(Errno::NOENT) if follow && !self.is_nothing(path) => None,
             Err(Errno::NOENT) => {
@@ -143,7 +143,7 @@ impl View {
                 }
                 let mut path = self.directory(&path[..slash + 1])?;
                 push(&mut path, name);
-                Some(Found {
+                Some(ViewPath {
                     path,
                     exists: false,
                 })
@@ -163,7 +163,7 @@ impl View {
             return found.exists.then(|| found.path.clone());
         }
         let path = self.name(&self.open(path, true).ok()?)?;
-        let found = Found { path, exists: true };
+        let found = ViewPath { path, exists: true };
         self.remember(key, &found);
         Some(found.path)
     }
@@ -191,7 +191,7 @@ impl View {
     }
 
     /// One part after the other, up to the first that cannot be looked at; the rest as it is written.
-    fn walk(&self, path: &[u8], follow: bool) -> Found {
+    fn walk(&self, path: &[u8], follow: bool) -> ViewPath {
         let mut rest: Vec<Vec<u8>> = parts(path).rev().map(<[u8]>::to_vec).collect();
         let mut done = Vec::new();
         // `None` stands for the root.
@@ -247,7 +247,7 @@ impl View {
         if done.is_empty() {
             done.push(b'/');
         }
-        Found { path: done, exists }
+        ViewPath { path: done, exists }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Control groups: where the own one is, and whether it was handed to us. Nothing is created.
 
 use crate::machine::{Cgroup, CgroupLayout};
-use crate::sys::linux::procfs::{self, Mount};
+use crate::sys::linux::procfs::{self, MountinfoLine};
 
 #[cfg(test)]
 mod tests;
 
-pub(super) fn probe(mounts: &[Mount]) -> Cgroup {
+pub(super) fn probe(mounts: &[MountinfoLine]) -> Cgroup {
     let path = procfs::read("/proc/thread-self/cgroup")
         .as_deref()
         .and_then(own_path);
@@ -36,7 +36,7 @@ pub(super) fn probe(mounts: &[Mount]) -> Cgroup {
     }
 }
 
-fn layout(mounts: &[Mount]) -> CgroupLayout {
+fn layout(mounts: &[MountinfoLine]) -> CgroupLayout {
     let has = |kind: &str| mounts.iter().any(|mount| mount.kind == kind);
     match (has("cgroup2"), has("cgroup")) {
         (true, false) => CgroupLayout::Unified,
@@ -57,7 +57,7 @@ fn own_path(cgroup: &str) -> Option<String> {
 /// The directory of a group, through the first mount that shows it.
 ///
 /// A path that begins with `/..` lies outside the own cgroup namespace, where no mount reaches.
-fn directory(mounts: &[Mount], path: &str) -> Option<String> {
+fn directory(mounts: &[MountinfoLine], path: &str) -> Option<String> {
     if path.split('/').any(|name| name == "..") {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Landlock: asked for its version, then tried.
 
-use crate::machine::{Errno, Landlock, Trial};
+use crate::machine::{Errno, Landlock, ProbeResult};
 use crate::sys::linux::child::{self, Reporter};
 use crate::sys::linux::uapi;
 
@@ -19,13 +19,13 @@ pub(super) fn probe() -> Landlock {
         },
         (
             None,
-            Trial::Failed {
+            ProbeResult::Failed {
                 errno: Errno::NOSYS,
             },
         ) => Landlock::NotCompiledIn,
         (
             None,
-            Trial::Failed {
+            ProbeResult::Failed {
                 errno: Errno::OPNOTSUPP,
             },
         ) => Landlock::DisabledAtBoot,

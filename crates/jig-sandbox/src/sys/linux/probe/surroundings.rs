@@ -1,12 +1,12 @@
 //! What the process runs inside of, as far as it left traces.
 
-use crate::machine::{Container, Surroundings, Sysctls};
-use crate::sys::linux::procfs::{self, Mount};
+use crate::machine::{Container, HostSurroundings, Sysctls};
+use crate::sys::linux::procfs::{self, MountinfoLine};
 
-pub(super) fn probe(mounts: &[Mount]) -> Surroundings {
+pub(super) fn probe(mounts: &[MountinfoLine]) -> HostSurroundings {
     // The last mount at a place is the one on top.
     let root = mounts.iter().rfind(|mount| mount.target == "/");
-    Surroundings {
+    HostSurroundings {
         container: container(),
         // An empty list says nothing: `/proc` may be missing.
         chroot: !mounts.is_empty() && root.is_none(),

@@ -4,28 +4,28 @@ use std::io;
 
 use rustix::fs::Access;
 
-use super::plan::{self, Plan};
+use super::plan::{self, SpawnPlan};
 use crate::machine::Errno;
 use crate::process::{SpawnError, SpawnRequest};
-use crate::sys::linux::order::Act;
+use crate::sys::linux::order::StepAction;
 use crate::sys::linux::procfs;
-use crate::sys::linux::stage::record::{Refusal, Step};
+use crate::sys::linux::stage::record::{StartStep, StepFailure};
 
 /// The error for a refusal by the kernel.
-pub(super) fn error(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> SpawnError {
+pub(super) fn error(request: &SpawnRequest, plan: &SpawnPlan, refusal: StepFailure) -> SpawnError {
     let program = name(request);
     let source = io::Error::from_raw_os_error(refusal.errno.0);
     match refusal.step {
-        Step::Execute => execution(request, plan, refusal),
-        Step::Fork if matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM) => {
+        StartStep::Execute => execution(request, plan, refusal),
+        StartStep::Fork if matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM) => {
             SpawnError::NoProcess { program, source }
         }
-        Step::Directory => SpawnError::WorkingDirectory {
+        StartStep::Directory => SpawnError::WorkingDirectory {
             program,
             directory: request.cwd.to_string_lossy().into_owned(),
             source,
         },
-        Step::Descriptor => SpawnError::Descriptor {
+        StartStep::Descriptor => SpawnError::Descriptor {
             program,
             number: plan
                 .moves
@@ -33,7 +33,7 @@ pub(super) fn error(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> Sp
                 .map_or(-1, |one| one.target),
             source,
         },
-        Step::Act => SpawnError::Confinement {
+        StartStep::Act => SpawnError::Confinement {
             program,
             reason: format!(
                 "{} failed with {}{}",
@@ -60,69 +60,74 @@ pub(super) fn step(
 }
 
 /// Whether a refusal means that namespaces are not to be had here, as opposed to processes.
-pub(super) fn is_about_namespaces(refusal: Refusal) -> bool {
+pub(super) fn is_about_namespaces(refusal: StepFailure) -> bool {
     match refusal.step {
-        Step::Fork => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
-        Step::Map => true,
-        Step::Network => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
+        StartStep::Fork => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
+        StartStep::Map => true,
+        StartStep::Network => !matches!(refusal.errno.0, libc::EAGAIN | libc::ENOMEM),
         // Some systems let everybody make namespaces, but do nothing in them.
-        Step::Root => matches!(refusal.errno.0, libc::EPERM | libc::EACCES),
+        StartStep::Root => matches!(refusal.errno.0, libc::EPERM | libc::EACCES),
         _ => false,
     }
 }
 
 /// A step of the confinement in words, to come before "failed".
-fn act(plan: &Plan, which: u32) -> String {
+fn act(plan: &SpawnPlan, which: u32) -> String {
     let path = plan::shown;
     match ordered(plan, which) {
-        None => Step::Act.name().to_owned(),
-        Some(Act::Directory { target, .. } | Act::File { target, .. }) => {
+        None => StartStep::Act.name().to_owned(),
+        Some(StepAction::Directory { target, .. } | StepAction::File { target, .. }) => {
             format!("making `/{}`", path(target))
         }
-        Some(Act::Symlink { target, .. }) => format!("making the link `/{}`", path(target)),
-        Some(Act::Bind { source, .. }) => format!("showing `{}`", path(source)),
-        Some(Act::Again { target, .. }) => format!("restricting `/{}`", path(target)),
-        Some(Act::Mask { target }) => format!("hiding `/{}`", path(target)),
-        Some(Act::Mount { target, .. }) => format!("mounting `/{}`", path(target)),
-        Some(Act::Listen { target }) => format!("listening at `/{}`", path(target)),
-        Some(Act::Loopback) => "switching the loopback on".to_owned(),
-        Some(Act::HostName(_)) => "naming the machine".to_owned(),
-        Some(Act::Allow { target, .. }) => format!("allowing `/{}`", path(target)),
-        Some(Act::Local { network, .. }) => format!("taking on the address `{network}`"),
-        Some(Act::Sockets(_)) => "making the sockets of its gateway".to_owned(),
-        Some(Act::Replace { target, .. }) => format!("replacing `/{}`", path(target)),
-        Some(Act::AllowPort { port, .. }) => format!("allowing port {port}"),
-        Some(Act::Overlay { source, .. }) => format!("putting a layer over `{}`", path(source)),
-        Some(Act::Anew { target, .. } | Act::BindOfLayer { target, .. }) => {
+        Some(StepAction::Symlink { target, .. }) => format!("making the link `/{}`", path(target)),
+        Some(StepAction::Bind { source, .. }) => format!("showing `{}`", path(source)),
+        Some(StepAction::Again { target, .. }) => format!("restricting `/{}`", path(target)),
+        Some(StepAction::Mask { target }) => format!("hiding `/{}`", path(target)),
+        Some(StepAction::Mount { target, .. }) => format!("mounting `/{}`", path(target)),
+        Some(StepAction::Listen { target }) => format!("listening at `/{}`", path(target)),
+        Some(StepAction::Loopback) => "switching the loopback on".to_owned(),
+        Some(StepAction::HostName(_)) => "naming the machine".to_owned(),
+        Some(StepAction::Allow { target, .. }) => format!("allowing `/{}`", path(target)),
+        Some(StepAction::Local { network, .. }) => format!("taking on the address `{network}`"),
+        Some(StepAction::Sockets(_)) => "making the sockets of its gateway".to_owned(),
+        Some(StepAction::Replace { target, .. }) => format!("replacing `/{}`", path(target)),
+        Some(StepAction::AllowPort { port, .. }) => format!("allowing port {port}"),
+        Some(StepAction::Overlay { source, .. }) => {
+            format!("putting a layer over `{}`", path(source))
+        }
+        Some(StepAction::Anew { target, .. } | StepAction::BindOfLayer { target, .. }) => {
             format!("showing `/{}` of its layer", path(target))
         }
     }
 }
 
 /// Whether a layer could not be made.
-pub(super) fn is_about_layers(plan: &Plan, refusal: Refusal) -> bool {
+pub(super) fn is_about_layers(plan: &SpawnPlan, refusal: StepFailure) -> bool {
     let act = ordered(plan, refusal.which);
-    matches!(act, Some(Act::Overlay { .. } | Act::BindOfLayer { .. }))
+    matches!(
+        act,
+        Some(StepAction::Overlay { .. } | StepAction::BindOfLayer { .. })
+    )
 }
 
 /// The act with this number.
-fn ordered(plan: &Plan, which: u32) -> Option<&Act> {
+fn ordered(plan: &SpawnPlan, which: u32) -> Option<&StepAction> {
     let confinement = plan.confinement.as_ref()?;
     let mut steps = confinement.base.iter().chain(&confinement.steps);
     steps.nth(which as usize).map(|step| &step.act)
 }
 
 /// What the error of a layer usually means, and what to do about it.
-fn hint(plan: &Plan, refusal: Refusal) -> &'static str {
+fn hint(plan: &SpawnPlan, refusal: StepFailure) -> &'static str {
     match (ordered(plan, refusal.which), refusal.errno.0) {
-        (Some(Act::Overlay { .. }), libc::EPERM | libc::ENODEV) => {
+        (Some(StepAction::Overlay { .. }), libc::EPERM | libc::ENODEV) => {
             "; layers without privileges need Linux 5.11 and its overlay module; run it without a layer"
         }
-        (Some(Act::Overlay { .. }), libc::EINVAL) => {
+        (Some(StepAction::Overlay { .. }), libc::EINVAL) => {
             "; something may be mounted below it, or the file system that the layer is kept on cannot hold \
              one (in a container, keep it on a volume); run it without a layer"
         }
-        (Some(Act::BindOfLayer { .. }), libc::EINVAL) => {
+        (Some(StepAction::BindOfLayer { .. }), libc::EINVAL) => {
             "; what is shown inside of a hidden directory of a layer needs Linux 6.15"
         }
         _ => "",
@@ -134,7 +139,7 @@ pub(super) fn name(request: &SpawnRequest) -> String {
     request.program.as_os_str().to_string_lossy().into_owned()
 }
 
-fn execution(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> SpawnError {
+fn execution(request: &SpawnRequest, plan: &SpawnPlan, refusal: StepFailure) -> SpawnError {
     let file = plan.candidates.get(refusal.which as usize).map(plan::shown);
     let program = file.unwrap_or_else(|| name(request));
     let source = io::Error::from_raw_os_error(refusal.errno.0);
@@ -148,12 +153,12 @@ fn execution(request: &SpawnRequest, plan: &Plan, refusal: Refusal) -> SpawnErro
         },
         // `execve` reports a limit on processes that was passed before, by a change of the user.
         Errno(libc::EAGAIN | libc::ENOMEM) => SpawnError::NoProcess { program, source },
-        _ => step(request, Step::Execute.name(), source),
+        _ => step(request, StartStep::Execute.name(), source),
     }
 }
 
 /// The kernel says the same of a file that is missing and of one whose interpreter is.
-fn missing(request: &SpawnRequest, plan: &Plan) -> SpawnError {
+fn missing(request: &SpawnRequest, plan: &SpawnPlan) -> SpawnError {
     let there = plan
         .candidates
         .iter()

@@ -3,18 +3,18 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use super::plan::Plan;
+use super::plan::SpawnPlan;
 use crate::process::GatewaySockets;
-use crate::sys::linux::order::{Act, Socket};
+use crate::sys::linux::order::{ServedSocket, StepAction};
 
 /// Tells the sockets that a keeper sent apart; `None` if none were ordered.
-pub(super) fn of(plan: &Plan, received: Vec<OwnedFd>) -> io::Result<Option<GatewaySockets>> {
+pub(super) fn of(plan: &SpawnPlan, received: Vec<OwnedFd>) -> io::Result<Option<GatewaySockets>> {
     let steps = plan.confinement.iter().flat_map(|one| &one.steps);
     let ordered = steps.filter_map(|step| match &step.act {
-        Act::Sockets(sockets) => Some(sockets),
+        StepAction::Sockets(sockets) => Some(sockets),
         _ => None,
     });
-    let ordered: Vec<Socket> = ordered.flatten().copied().collect();
+    let ordered: Vec<ServedSocket> = ordered.flatten().copied().collect();
     if ordered.is_empty() {
         return Ok(None);
     }
@@ -28,8 +28,8 @@ pub(super) fn of(plan: &Plan, received: Vec<OwnedFd>) -> io::Result<Option<Gatew
     };
     for (socket, descriptor) in ordered.into_iter().zip(received) {
         match socket {
-            Socket::Datagrams(..) => gateway.lookups.push(descriptor),
-            Socket::Streams(port) => gateway.listeners.push((port, descriptor)),
+            ServedSocket::Datagrams(..) => gateway.lookups.push(descriptor),
+            ServedSocket::Streams(port) => gateway.listeners.push((port, descriptor)),
         }
     }
     Ok(Some(gateway))

@@ -15,27 +15,27 @@ use rustix::fs::MemfdFlags;
 
 use super::direct;
 use super::failure;
-use super::packed_order::{self, Seat};
-use super::plan::Plan;
-use super::process::Handle;
+use super::packed_order::{self, KeeperDescriptors};
+use super::plan::SpawnPlan;
+use super::process::KeeperHandle;
 use crate::process::{SpawnError, SpawnRequest};
 use crate::sys::linux::stage::order;
-use crate::sys::linux::stage::raw::{self, Errno};
-use crate::sys::linux::stage::record::{Refusal, Step};
+use crate::sys::linux::stage::raw::{self, RawErrno};
+use crate::sys::linux::stage::record::{StartStep, StepFailure};
 use crate::sys::linux::stage::{calls, keeper};
 use crate::sys::linux::uapi::{self, BlockedSignals};
 
 /// Starts a launcher that keeps the tool.
 pub(super) fn start(
     request: &SpawnRequest,
-    plan: &Plan,
+    plan: &SpawnPlan,
     program: BorrowedFd<'_>,
-) -> Result<Result<Handle, Refusal>, SpawnError> {
+) -> Result<Result<KeeperHandle, StepFailure>, SpawnError> {
     let (ours, theirs) = super::new_line()
         .map_err(|errno| failure::step(request, "making a line to its keeper", errno))?;
     let host = super::own_descriptor()
         .map_err(|errno| failure::step(request, "opening a process descriptor", errno))?;
-    let seat = Seat {
+    let seat = KeeperDescriptors {
         line: theirs.as_raw_fd(),
         host: host.as_raw_fd(),
         traces: None,
@@ -51,13 +51,13 @@ pub(super) fn start(
         // A program that gains capabilities by being executed is closed to its own children.
         _ => ALL_BUT_PTRACE,
     };
-    let job = Job::new(program, keeper::NAME, file.as_raw_fd(), &kept, capabilities);
+    let job = LauncherJob::new(program, keeper::NAME, file.as_raw_fd(), &kept, capabilities);
     let pid = match job.run(packed.header.namespaces()) {
         Ok(pid) => pid,
         Err(refusal) => return Ok(Err(refusal)),
     };
     drop(theirs);
-    let keeper = Handle::new(pid, ours)
+    let keeper = KeeperHandle::new(pid, ours)
         .map_err(|error| failure::step(request, "opening a process descriptor", error))?;
     Ok(direct::map(plan, keeper))
 }
@@ -128,7 +128,7 @@ fn sealed(bytes: &[u8]) -> rustix::io::Result<OwnedFd> {
 }
 
 /// What a process does until it has executed the launcher.
-pub(super) struct Job<'a> {
+pub(super) struct LauncherJob<'a> {
     program: RawFd,
     /// Its name and the number of a descriptor.
     arguments: [CString; 2],
@@ -137,10 +137,10 @@ pub(super) struct Job<'a> {
     /// The capabilities that it keeps of those that a new user namespace gives.
     capabilities: u64,
     /// Why it failed. Written in memory that is shared.
-    failure: Cell<Option<Errno>>,
+    failure: Cell<Option<RawErrno>>,
 }
 
-impl<'a> Job<'a> {
+impl<'a> LauncherJob<'a> {
     pub(super) fn new(
         program: BorrowedFd<'_>,
         name: &CStr,
@@ -161,14 +161,14 @@ impl<'a> Job<'a> {
     }
 
     /// Starts the launcher, in new namespaces of these kinds; its process id.
-    pub(super) fn run(&self, namespaces: u64) -> Result<i32, Refusal> {
+    pub(super) fn run(&self, namespaces: u64) -> Result<i32, StepFailure> {
         let mut stack: Box<[MaybeUninit<u128>]> = Box::new_uninit_slice(STACK / size_of::<u128>());
         let pointers = [
             self.arguments[0].as_ptr(),
             self.arguments[1].as_ptr(),
             ptr::null(),
         ];
-        let start = Start {
+        let start = LauncherStart {
             job: self,
             arguments: pointers.as_ptr(),
         };
@@ -182,30 +182,30 @@ impl<'a> Job<'a> {
             raw::clone_running(flags, top, begin, (&raw const start).cast_mut().cast())
         };
         drop(signals);
-        let pid = started.map_err(Refusal::at(Step::Fork))?;
+        let pid = started.map_err(StepFailure::at(StartStep::Fork))?;
         match self.failure.get() {
             None => Ok(pid),
             Some(errno) => {
                 let _ = uapi::wait(pid, true);
-                Err(Refusal::at(Step::Launch)(errno))
+                Err(StepFailure::at(StartStep::Launch)(errno))
             }
         }
     }
 }
 
-struct Start<'a> {
-    job: &'a Job<'a>,
+struct LauncherStart<'a> {
+    job: &'a LauncherJob<'a>,
     arguments: *const *const c_char,
 }
 
-/// The new process, up to the launcher. `argument` is a [`Start`].
+/// The new process, up to the launcher. `argument` is a [`LauncherStart`].
 extern "C" fn begin(argument: *mut u8) -> ! {
     #[expect(
         unsafe_code,
         reason = "the job comes through a system call as an address"
     )]
     // SAFETY: the caller of the system call passes it, and stands still.
-    let start = unsafe { &*argument.cast::<Start<'_>>() };
+    let start = unsafe { &*argument.cast::<LauncherStart<'_>>() };
     let job = start.job;
     let prepared = keep_what_is_needed(job);
     let environment = [ptr::null::<c_char>()];
@@ -221,7 +221,7 @@ extern "C" fn begin(argument: *mut u8) -> ! {
     calls::exit(0)
 }
 
-fn keep_what_is_needed(job: &Job<'_>) -> Result<(), Errno> {
+fn keep_what_is_needed(job: &LauncherJob<'_>) -> Result<(), RawErrno> {
     for fd in job.kept {
         calls::keep_open(*fd)?;
     }

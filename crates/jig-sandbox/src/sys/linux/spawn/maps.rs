@@ -6,12 +6,12 @@ use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
 
 use crate::sys::linux::procfs;
-use crate::sys::linux::stage::raw::Errno;
-use crate::sys::linux::stage::record::{Refusal, Step};
+use crate::sys::linux::stage::raw::RawErrno;
+use crate::sys::linux::stage::record::{StartStep, StepFailure};
 
 /// How the users are mapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Maps {
+pub(super) enum UserMaps {
     /// By the keeper, only its own user and group, which is all that an ordinary user may ask for.
     Own { uid: String, gid: String },
     /// By the host, which may map all users that it has itself. A root tool that works on the files of
@@ -19,7 +19,7 @@ pub(super) enum Maps {
     All { uid: String, gid: String },
 }
 
-impl Maps {
+impl UserMaps {
     /// The widest that this thread may have.
     pub(super) fn widest() -> Self {
         let needed = CapabilitySet::SETUID | CapabilitySet::SETGID;
@@ -34,11 +34,11 @@ impl Maps {
             all("/proc/thread-self/uid_map"),
             all("/proc/thread-self/gid_map"),
         ) {
-            (Some(uid), Some(gid)) => Maps::All { uid, gid },
+            (Some(uid), Some(gid)) => UserMaps::All { uid, gid },
             _ => {
                 let uid = rustix::process::geteuid().as_raw();
                 let gid = rustix::process::getegid().as_raw();
-                Maps::Own {
+                UserMaps::Own {
                     uid: format!("{uid} {uid} 1"),
                     gid: format!("{gid} {gid} 1"),
                 }
@@ -47,8 +47,8 @@ impl Maps {
     }
 
     /// The host's part: maps the users of a keeper that waits for it. Says whether it has such a part.
-    pub(super) fn write_for(&self, keeper: i32) -> Result<bool, Refusal> {
-        let Maps::All { uid, gid } = self else {
+    pub(super) fn write_for(&self, keeper: i32) -> Result<bool, StepFailure> {
+        let UserMaps::All { uid, gid } = self else {
             return Ok(false);
         };
         let write = |file: &str, text: &str| -> rustix::io::Result<()> {
@@ -59,7 +59,7 @@ impl Maps {
         };
         write("uid_map", uid)
             .and_then(|()| write("gid_map", gid))
-            .map_err(|errno| Refusal::at(Step::Map)(Errno(errno.raw_os_error())))?;
+            .map_err(|errno| StepFailure::at(StartStep::Map)(RawErrno(errno.raw_os_error())))?;
         Ok(true)
     }
 }

@@ -32,23 +32,23 @@ use rustix::pipe::PipeFlags;
 use rustix::process::PidfdFlags;
 
 pub(crate) use self::launcher::shim;
-use self::maps::Maps;
-use self::plan::{Hold, Plan};
-use self::process::Handle;
-pub(crate) use self::process::Process;
+use self::maps::UserMaps;
+use self::plan::{ProcessTreeHold, SpawnPlan};
+use self::process::KeeperHandle;
+pub(crate) use self::process::ProcessTree;
 use self::temporary::Temporary;
 pub(crate) use self::temporary::is_temporary;
 pub(crate) use self::zygote::Zygote;
-use super::confine::Terminal;
+use super::confine::ToolTerminal;
 use super::observe::{self, Watcher};
-use super::order::{Accepted, Confinement};
-use super::stage::record::{Record, Refusal, Report, Step};
+use super::order::{ConfinementOutcome, ConfinementSteps};
+use super::stage::record::{KeeperMessage, KeeperReport, StartStep, StepFailure};
 use super::{confine, procfs, uapi};
 use crate::assessment::Tier;
 use crate::machine::Errno;
 use crate::process::{
-    Containment, Enforcement, Launch, Limits, Observer, Pool, SpawnError, SpawnRequest, Started,
-    Status, Stdio,
+    Containment, Enforcement, Launch, Observer, Pool, ProcessLimits, SpawnError, SpawnRequest,
+    StartedChild, Status, Stdio,
 };
 use crate::profile::{Profile, Rights};
 
@@ -56,11 +56,11 @@ use crate::profile::{Profile, Rights};
 mod tests;
 
 /// Starts a program. Returns when it runs.
-pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
+pub(crate) fn spawn(mut request: SpawnRequest) -> Result<StartedChild, SpawnError> {
     abandoned_keepers::visit();
-    let mut plan = Plan::new(&request)?;
-    let terminal = request.terminal.as_ref().map(Terminal::of);
-    let streams = Streams::open(&mut request)?;
+    let mut plan = SpawnPlan::new(&request)?;
+    let terminal = request.terminal.as_ref().map(ToolTerminal::of);
+    let streams = StandardStreams::open(&mut request)?;
     for number in 0..3 {
         plan.pass(streams.tool_end(number), number as i32);
     }
@@ -83,8 +83,8 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
     let (running, status) = started?;
     let gateway = gateway::of(&plan, running.sockets)
         .map_err(|error| failure::step(&request, "taking on the sockets of its gateway", error))?;
-    let in_namespace = matches!(plan.hold, Hold::Namespaces(_));
-    Ok(Started {
+    let in_namespace = matches!(plan.hold, ProcessTreeHold::Namespaces(_));
+    Ok(StartedChild {
         stdin: streams.stdin,
         stdout: streams.stdout,
         stderr: streams.stderr,
@@ -93,15 +93,15 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<Started, SpawnError> {
         observer: running.observer,
         unobserved: running.unobserved,
         status,
-        process: Process::new(running.keeper, in_namespace, running.temporary),
+        process: ProcessTree::new(running.keeper, in_namespace, running.temporary),
     })
 }
 
 /// A keeper whose tool runs.
-struct Running {
-    keeper: Handle,
+struct RunningKeeper {
+    keeper: KeeperHandle,
     /// What the kernel accepted.
-    report: Report,
+    report: KeeperReport,
     /// The listening socket of the tool's door.
     door: Option<OwnedFd>,
     /// The sockets of its gateway, in the order in which they were ordered.
@@ -116,9 +116,9 @@ struct Running {
 /// Starts a keeper: in namespaces if that is wanted and can be had, else without.
 fn start(
     request: &SpawnRequest,
-    terminal: Option<&Terminal>,
-    plan: &mut Plan,
-) -> Result<(Running, Status), SpawnError> {
+    terminal: Option<&ToolTerminal>,
+    plan: &mut SpawnPlan,
+) -> Result<(RunningKeeper, Status), SpawnError> {
     let layers = request.profile.as_ref().map(|profile| profile.layers);
     let unwanted = request.containment == Containment::WithoutNamespaces
         || layers.is_some_and(|layers| !layers.namespaces);
@@ -128,13 +128,13 @@ fn start(
         "no namespaces were asked for".to_owned()
     } else {
         plan.confinement = compile(request, profile, terminal, Tier::A)?;
-        plan.hold = Hold::Namespaces(Maps::widest());
+        plan.hold = ProcessTreeHold::Namespaces(UserMaps::widest());
         let mut launched = launch(request, plan)?;
         if let (Err(refusal), Some(_)) = (&launched, &without_caches)
             && failure::is_about_layers(plan, *refusal)
         {
             plan.confinement = compile(request, without_caches.as_ref(), terminal, Tier::A)?;
-            plan.hold = Hold::Namespaces(Maps::widest());
+            plan.hold = ProcessTreeHold::Namespaces(UserMaps::widest());
             launched = launch(request, plan)?;
         }
         if launched
@@ -143,7 +143,7 @@ fn start(
         {
             // The kernel still counts what is just being torn down, so a refusal may be one of the moment. A
             // second says that it is so here.
-            plan.hold = Hold::Namespaces(Maps::widest());
+            plan.hold = ProcessTreeHold::Namespaces(UserMaps::widest());
             launched = launch(request, plan)?;
         }
         match launched {
@@ -174,7 +174,7 @@ fn start(
             reason: why_not,
         });
     }
-    plan.hold = Hold::Adoption;
+    plan.hold = ProcessTreeHold::Adoption;
     let profile = without_caches.as_ref().or(profile);
     plan.confinement = compile(request, profile, terminal, Tier::B).map_err(|error| {
         if unwanted {
@@ -238,9 +238,9 @@ fn starts_in_private(request: &SpawnRequest) -> bool {
 fn compile(
     request: &SpawnRequest,
     profile: Option<&Profile>,
-    terminal: Option<&Terminal>,
+    terminal: Option<&ToolTerminal>,
     tier: Tier,
-) -> Result<Option<Confinement>, SpawnError> {
+) -> Result<Option<ConfinementSteps>, SpawnError> {
     let Some(profile) = profile else {
         return Ok(None);
     };
@@ -260,7 +260,7 @@ pub(crate) fn unchangeable(profile: &Profile) -> Vec<PathBuf> {
     }
     let without_caches = profile.without_caches();
     let profile = without_caches.as_ref().unwrap_or(profile);
-    let limits = Limits::default();
+    let limits = ProcessLimits::default();
     let compiled = confine::compile(profile, &limits, None, Tier::B, landlock_abi());
     compiled.map_or_else(|_| Vec::new(), |confinement| confinement.unchangeable)
 }
@@ -275,10 +275,10 @@ fn landlock_abi() -> u32 {
 static NAMESPACES_REFUSED: AtomicBool = AtomicBool::new(false);
 
 /// A keeper whose tool runs, or the refusal.
-type Launched = Result<Running, Refusal>;
+type LaunchResult = Result<RunningKeeper, StepFailure>;
 
 /// Starts a keeper and waits until its tool runs.
-fn launch(request: &SpawnRequest, plan: &Plan) -> Result<Launched, SpawnError> {
+fn launch(request: &SpawnRequest, plan: &SpawnPlan) -> Result<LaunchResult, SpawnError> {
     let started = match &request.launch {
         Launch::Pool(Pool(zygote)) => zygote.launch(request, plan)?,
         Launch::Auto if is_small() => direct::start(request, plan)?,
@@ -292,12 +292,15 @@ fn launch(request: &SpawnRequest, plan: &Plan) -> Result<Launched, SpawnError> {
 }
 
 /// By the launcher, or where none can be executed, by a fork.
-fn by_launcher(request: &SpawnRequest, plan: &Plan) -> Result<Result<Handle, Refusal>, SpawnError> {
+fn by_launcher(
+    request: &SpawnRequest,
+    plan: &SpawnPlan,
+) -> Result<Result<KeeperHandle, StepFailure>, SpawnError> {
     let Ok(program) = launcher::program() else {
         return direct::start(request, plan);
     };
     match launcher::start(request, plan, program)? {
-        Err(refusal) if refusal.step == Step::Launch => direct::start(request, plan),
+        Err(refusal) if refusal.step == StartStep::Launch => direct::start(request, plan),
         started => Ok(started),
     }
 }
@@ -326,7 +329,11 @@ fn own_descriptor() -> rustix::io::Result<OwnedFd> {
 }
 
 /// Listens to a keeper until its tool runs.
-fn await_tool(request: &SpawnRequest, plan: &Plan, keeper: Handle) -> Result<Launched, SpawnError> {
+fn await_tool(
+    request: &SpawnRequest,
+    plan: &SpawnPlan,
+    keeper: KeeperHandle,
+) -> Result<LaunchResult, SpawnError> {
     let broken = |error| failure::step(request, "talking to its keeper", error);
     let mut door = None;
     let mut sockets = Vec::new();
@@ -335,10 +342,10 @@ fn await_tool(request: &SpawnRequest, plan: &Plan, keeper: Handle) -> Result<Lau
     loop {
         let (record, descriptors) = keeper.next_record().map_err(broken)?;
         match record {
-            Some(Record::Door) => door = descriptors.into_iter().next(),
-            Some(Record::Sockets) => sockets.extend(descriptors),
+            Some(KeeperMessage::Door) => door = descriptors.into_iter().next(),
+            Some(KeeperMessage::Sockets) => sockets.extend(descriptors),
             // From now on the tool waits for answers.
-            Some(Record::Listener) => {
+            Some(KeeperMessage::Listener) => {
                 let listener = descriptors.into_iter().next();
                 let watcher = listener
                     .ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
@@ -346,11 +353,11 @@ fn await_tool(request: &SpawnRequest, plan: &Plan, keeper: Handle) -> Result<Lau
                     .map_err(|error| failure::step(request, "watching it", error))?;
                 (observer, unobserved) = (Some(Observer(watcher)), None);
             }
-            Some(Record::Unwatched(errno)) => {
+            Some(KeeperMessage::Unwatched(errno)) => {
                 unobserved = Some(observe::why_not(Errno(errno.0)));
             }
-            Some(Record::Started(report)) => {
-                return Ok(Ok(Running {
+            Some(KeeperMessage::Started(report)) => {
+                return Ok(Ok(RunningKeeper {
                     keeper,
                     report,
                     door,
@@ -360,8 +367,8 @@ fn await_tool(request: &SpawnRequest, plan: &Plan, keeper: Handle) -> Result<Lau
                     temporary: None,
                 }));
             }
-            Some(Record::Refused(refusal)) => return Ok(Err(refusal)),
-            Some(Record::Ended(_)) | None => {
+            Some(KeeperMessage::Refused(refusal)) => return Ok(Err(refusal)),
+            Some(KeeperMessage::Ended(_)) | None => {
                 return Err(broken(io::ErrorKind::UnexpectedEof.into()));
             }
         }
@@ -371,11 +378,11 @@ fn await_tool(request: &SpawnRequest, plan: &Plan, keeper: Handle) -> Result<Lau
 fn confined(
     request: &SpawnRequest,
     tier: Tier,
-    confinement: &Confinement,
-    report: &Report,
+    confinement: &ConfinementSteps,
+    report: &KeeperReport,
 ) -> Status {
     let failed = report.failed();
-    let accepted = Accepted {
+    let accepted = ConfinementOutcome {
         failed: failed
             .map(|(place, errno)| (place as usize, Errno(errno.0)))
             .collect(),
@@ -388,7 +395,7 @@ fn confined(
     }
 }
 
-fn in_namespaces(report: Report) -> Status {
+fn in_namespaces(report: KeeperReport) -> Status {
     let processes = match report.proc {
         None => Enforcement::Enforced,
         Some(errno) => Enforcement::PartlyEnforced {
@@ -436,7 +443,7 @@ fn unconfined(tree: Enforcement, processes: Enforcement) -> Status {
 }
 
 /// The standard streams: the tool's ends, and the host's ends of those that are piped.
-struct Streams {
+struct StandardStreams {
     /// By number. A terminal is all three.
     tool_ends: Vec<OwnedFd>,
     stdin: Option<PipeWriter>,
@@ -444,7 +451,7 @@ struct Streams {
     stderr: Option<PipeReader>,
 }
 
-impl Streams {
+impl StandardStreams {
     /// Takes given descriptors out of the request.
     fn open(request: &mut SpawnRequest) -> Result<Self, SpawnError> {
         if let Some(terminal) = request.terminal.take() {

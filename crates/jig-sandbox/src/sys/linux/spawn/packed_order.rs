@@ -1,4 +1,4 @@
-//! From a [`Plan`] to the flat [`stage::order::Order`] that a keeper carries out.
+//! From a [`SpawnPlan`] to the flat [`stage::order::Order`] that a keeper carries out.
 //!
 //! [`stage::order::Order`]: crate::sys::linux::stage::order::Order
 
@@ -6,20 +6,24 @@ use std::ffi::{CStr, CString};
 use std::net::IpAddr;
 use std::os::fd::RawFd;
 
-use super::maps::Maps;
-use super::plan::{Hold, Plan};
+use super::maps::UserMaps;
+use super::plan::{ProcessTreeHold, SpawnPlan};
 use crate::sys::linux::observe;
-use crate::sys::linux::order::{Act, Confinement, Instruction, MountFlags, NewMount, Socket, Step};
-use crate::sys::linux::stage::order::{self, Header, Limit, Move, Plain, Span};
+use crate::sys::linux::order::{
+    ConfinementSteps, Instruction, MountFlags, NewMount, OrderStep, ServedSocket, StepAction,
+};
+use crate::sys::linux::stage::order::{
+    self, OrderHeader, OrderSpan, PackedMove, PackedRlimit, PlainNumbers,
+};
 
 /// An order.
-pub(super) struct Packed {
-    pub(super) header: Header,
+pub(super) struct PackedOrder {
+    pub(super) header: OrderHeader,
     /// All of it. Words, so that it is aligned.
     words: Vec<u64>,
 }
 
-impl Packed {
+impl PackedOrder {
     pub(super) fn as_bytes(&self) -> &[u8] {
         #[expect(unsafe_code, reason = "words are sent as bytes")]
         // SAFETY: every byte of a word is a byte.
@@ -42,15 +46,15 @@ impl Packed {
 
 /// Where a keeper finds its line and its host, and where the traces of its host lie, if it is a copy.
 #[derive(Debug, Clone)]
-pub(super) struct Seat {
+pub(super) struct KeeperDescriptors {
     pub(super) line: RawFd,
     pub(super) host: RawFd,
     pub(super) traces: Option<std::ops::Range<usize>>,
 }
 
 /// All of it, for a keeper that is made for it.
-pub(super) fn whole(plan: &Plan, seat: &Seat) -> Packed {
-    let mut packer = Packer::new();
+pub(super) fn whole(plan: &SpawnPlan, seat: &KeeperDescriptors) -> PackedOrder {
+    let mut packer = OrderPacker::new();
     packer.put_base(plan);
     packer.put_call(plan);
     let mut kept: Vec<RawFd> = plan.moves.iter().map(|one| one.source).collect();
@@ -67,8 +71,8 @@ pub(super) fn whole(plan: &Plan, seat: &Seat) -> Packed {
 }
 
 /// What a keeper can do ahead of time. Equal bytes mean equal keepers.
-pub(super) fn base(plan: &Plan) -> Packed {
-    let mut packer = Packer::new();
+pub(super) fn base(plan: &SpawnPlan) -> PackedOrder {
+    let mut packer = OrderPacker::new();
     packer.put_base(plan);
     packer.header.flags |= order::AHEAD;
     if let Some(confinement) = is_filtered_ahead(plan) {
@@ -80,16 +84,16 @@ pub(super) fn base(plan: &Plan) -> Packed {
 
 /// The rest, for a keeper that has done the base. Descriptors are named by their place in the message
 /// that they come with, where they follow the order's own.
-pub(super) fn call(plan: &Plan) -> Packed {
-    let mut packer = Packer::new();
+pub(super) fn call(plan: &SpawnPlan) -> PackedOrder {
+    let mut packer = OrderPacker::new();
     packer.header.flags = flags(plan);
     packer.put_call(plan);
     if is_filtered_ahead(plan).is_some() {
         packer.header.flags |= order::FILTERED_AHEAD;
-        packer.header.filter = Span::default();
+        packer.header.filter = OrderSpan::default();
     }
     for (number, one) in plan.moves.iter().enumerate() {
-        let one = Move {
+        let one = PackedMove {
             source: number as i32 + 1,
             copy: -1,
             target: one.target,
@@ -100,51 +104,54 @@ pub(super) fn call(plan: &Plan) -> Packed {
 }
 
 /// The confinement, if the tool's process can be made before the call is known, with the filter.
-fn is_filtered_ahead(plan: &Plan) -> Option<&Confinement> {
-    let in_namespaces = matches!(plan.hold, Hold::Namespaces(_));
+fn is_filtered_ahead(plan: &SpawnPlan) -> Option<&ConfinementSteps> {
+    let in_namespaces = matches!(plan.hold, ProcessTreeHold::Namespaces(_));
     plan.confinement.as_ref().filter(|_| in_namespaces)
 }
 
 /// The descriptors that follow the order's own, in this order.
-pub(super) fn sources(plan: &Plan) -> impl Iterator<Item = RawFd> {
+pub(super) fn sources(plan: &SpawnPlan) -> impl Iterator<Item = RawFd> {
     plan.moves.iter().map(|one| one.source)
 }
 
-fn flags(plan: &Plan) -> u32 {
+fn flags(plan: &SpawnPlan) -> u32 {
     let bit = |set: bool, bit| if set { bit } else { 0 };
     let confinement = plan.confinement.as_ref();
-    bit(matches!(plan.hold, Hold::Namespaces(_)), order::NAMESPACES)
-        | bit(
-            matches!(plan.hold, Hold::Namespaces(Maps::All { .. })),
-            order::MAPPED_FROM_OUTSIDE,
-        )
-        | bit(
-            confinement.is_some_and(|confinement| confinement.own_network),
-            order::OWN_NETWORK,
-        )
-        | bit(confinement.is_some(), order::CONFINED)
+    bit(
+        matches!(plan.hold, ProcessTreeHold::Namespaces(_)),
+        order::NAMESPACES,
+    ) | bit(
+        matches!(plan.hold, ProcessTreeHold::Namespaces(UserMaps::All { .. })),
+        order::MAPPED_FROM_OUTSIDE,
+    ) | bit(
+        confinement.is_some_and(|confinement| confinement.own_network),
+        order::OWN_NETWORK,
+    ) | bit(confinement.is_some(), order::CONFINED)
         | bit(
             confinement.is_some_and(|confinement| confinement.landlock.is_some()),
             order::LANDLOCK,
         )
 }
 
-struct Packer {
-    header: Header,
+struct OrderPacker {
+    header: OrderHeader,
     bytes: Vec<u8>,
 }
 
-impl Packer {
+impl OrderPacker {
     fn new() -> Self {
         Self {
-            header: Header::default(),
-            bytes: vec![0; size_of::<Header>()],
+            header: OrderHeader::default(),
+            bytes: vec![0; size_of::<OrderHeader>()],
         }
     }
 
-    fn put_base(&mut self, plan: &Plan) {
+    fn put_base(&mut self, plan: &SpawnPlan) {
         self.header.flags = flags(plan);
-        if let Hold::Namespaces(Maps::Own { uid, gid } | Maps::All { uid, gid }) = &plan.hold {
+        if let ProcessTreeHold::Namespaces(
+            UserMaps::Own { uid, gid } | UserMaps::All { uid, gid },
+        ) = &plan.hold
+        {
             self.header.uid_map = self.items(uid.as_bytes());
             self.header.gid_map = self.items(gid.as_bytes());
         }
@@ -156,7 +163,7 @@ impl Packer {
         }
     }
 
-    fn put_call(&mut self, plan: &Plan) {
+    fn put_call(&mut self, plan: &SpawnPlan) {
         if plan.has_terminal {
             self.header.flags |= order::TERMINAL;
         }
@@ -172,10 +179,10 @@ impl Packer {
         self.header.arguments = self.strings(&plan.arguments);
         self.header.environment = self.strings(&plan.environment);
         self.header.directory = self.string(&plan.directory);
-        let moves: Vec<Move> = plan
+        let moves: Vec<PackedMove> = plan
             .moves
             .iter()
-            .map(|one| Move {
+            .map(|one| PackedMove {
                 source: one.source,
                 copy: -1,
                 target: one.target,
@@ -183,10 +190,10 @@ impl Packer {
             .collect();
         self.header.moves = self.items(&moves);
         self.header.targets = self.items(&plan.targets);
-        let limits: Vec<Limit> = plan
+        let limits: Vec<PackedRlimit> = plan
             .resource_limits()
             .into_iter()
-            .map(|(resource, value)| Limit {
+            .map(|(resource, value)| PackedRlimit {
                 value,
                 resource,
                 unused: 0,
@@ -203,17 +210,17 @@ impl Packer {
         }
     }
 
-    fn put_confinement(&mut self, confinement: &Confinement) {
+    fn put_confinement(&mut self, confinement: &ConfinementSteps) {
         self.header.taken = confinement.base.len() as u32;
         self.header.steps = self.acts(&confinement.steps);
         self.put_filter(confinement);
     }
 
-    fn put_filter(&mut self, confinement: &Confinement) {
+    fn put_filter(&mut self, confinement: &ConfinementSteps) {
         self.header.filter = self.instructions(&confinement.filter);
     }
 
-    fn instructions(&mut self, filter: &[Instruction]) -> Span {
+    fn instructions(&mut self, filter: &[Instruction]) -> OrderSpan {
         let words: Vec<u64> = filter
             .iter()
             .map(|instruction| {
@@ -228,59 +235,59 @@ impl Packer {
         self.items(&words)
     }
 
-    fn acts(&mut self, steps: &[Step]) -> Span {
-        let acts: Vec<order::Act> = steps.iter().map(|step| self.act(step)).collect();
+    fn acts(&mut self, steps: &[OrderStep]) -> OrderSpan {
+        let acts: Vec<order::PackedStep> = steps.iter().map(|step| self.act(step)).collect();
         self.items(&acts)
     }
 
-    fn act(&mut self, step: &Step) -> order::Act {
+    fn act(&mut self, step: &OrderStep) -> order::PackedStep {
         let mut act = match &step.act {
-            Act::Directory { target, mode } => order::Act {
+            StepAction::Directory { target, mode } => order::PackedStep {
                 kind: order::DIRECTORY,
                 target: self.string(target),
                 mode: *mode,
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::File {
+            StepAction::File {
                 target,
                 mode,
                 content,
-            } => order::Act {
+            } => order::PackedStep {
                 kind: order::FILE,
                 target: self.string(target),
                 mode: *mode,
                 content: self.items(content),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Symlink { target, to } => order::Act {
+            StepAction::Symlink { target, to } => order::PackedStep {
                 kind: order::SYMLINK,
                 target: self.string(target),
                 other: self.string(to),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Bind {
+            StepAction::Bind {
                 source,
                 target,
                 flags,
-            } => order::Act {
+            } => order::PackedStep {
                 kind: order::BIND,
                 flags: mount_flags(*flags),
                 target: self.string(target),
                 other: self.string(source),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Again { target, flags } => order::Act {
+            StepAction::Again { target, flags } => order::PackedStep {
                 kind: order::AGAIN,
                 flags: mount_flags(*flags),
                 target: self.string(target),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Mask { target } => order::Act {
+            StepAction::Mask { target } => order::PackedStep {
                 kind: order::MASK,
                 target: self.string(target),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Mount {
+            StepAction::Mount {
                 kind,
                 target,
                 flags,
@@ -290,97 +297,97 @@ impl Packer {
                     NewMount::Proc => (order::MOUNT_PROC, 0, 0),
                     NewMount::Devpts => (order::MOUNT_DEVPTS, 0, 0),
                 };
-                order::Act {
+                order::PackedStep {
                     kind,
                     number,
                     mode,
                     flags: mount_flags(*flags),
                     target: self.string(target),
-                    ..order::Act::default()
+                    ..order::PackedStep::default()
                 }
             }
-            Act::Listen { target } => order::Act {
+            StepAction::Listen { target } => order::PackedStep {
                 kind: order::LISTEN,
                 target: self.string(target),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Loopback => order::Act {
+            StepAction::Loopback => order::PackedStep {
                 kind: order::LOOPBACK,
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::HostName(name) => order::Act {
+            StepAction::HostName(name) => order::PackedStep {
                 kind: order::HOST_NAME,
                 other: self.string(name),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Allow { target, rights } => order::Act {
+            StepAction::Allow { target, rights } => order::PackedStep {
                 kind: order::ALLOW,
                 number: *rights,
                 target: self.string(target),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Local { network, prefix } => order::Act {
+            StepAction::Local { network, prefix } => order::PackedStep {
                 kind: order::LOCAL,
                 content: match network {
                     IpAddr::V4(address) => self.items(&address.octets()),
                     IpAddr::V6(address) => self.items(&address.octets()),
                 },
                 mode: (*prefix).into(),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Sockets(sockets) => {
-                let sockets: Vec<order::Socket> = sockets.iter().map(socket).collect();
-                order::Act {
+            StepAction::Sockets(sockets) => {
+                let sockets: Vec<order::SocketOrder> = sockets.iter().map(socket).collect();
+                order::PackedStep {
                     kind: order::SOCKETS,
                     content: self.items(&sockets),
-                    ..order::Act::default()
+                    ..order::PackedStep::default()
                 }
             }
-            Act::Replace { target, content } => order::Act {
+            StepAction::Replace { target, content } => order::PackedStep {
                 kind: order::REPLACE,
                 target: self.string(target),
                 content: self.items(content),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::AllowPort { port, rights } => order::Act {
+            StepAction::AllowPort { port, rights } => order::PackedStep {
                 kind: order::ALLOW_PORT,
                 number: *rights,
                 mode: (*port).into(),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Overlay {
+            StepAction::Overlay {
                 source,
                 upper,
                 work,
                 target,
                 flags,
-            } => order::Act {
+            } => order::PackedStep {
                 kind: order::OVERLAY,
                 flags: mount_flags(*flags),
                 target: self.string(target),
                 other: self.string(source),
                 mode: self.string(upper),
                 unused: self.string(work),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::Anew { target, flags } => order::Act {
+            StepAction::Anew { target, flags } => order::PackedStep {
                 kind: order::ANEW,
                 flags: mount_flags(*flags),
                 target: self.string(target),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
-            Act::BindOfLayer {
+            StepAction::BindOfLayer {
                 layer,
                 source,
                 target,
                 flags,
-            } => order::Act {
+            } => order::PackedStep {
                 kind: order::BIND_OF_LAYER,
                 number: *layer as u64,
                 flags: mount_flags(*flags),
                 target: self.string(target),
                 other: self.string(source),
-                ..order::Act::default()
+                ..order::PackedStep::default()
             },
         };
         if step.optional {
@@ -397,13 +404,13 @@ impl Packer {
     }
 
     /// Puts strings, and a table of their places that ends in 0.
-    fn strings(&mut self, texts: &[CString]) -> Span {
+    fn strings(&mut self, texts: &[CString]) -> OrderSpan {
         let mut places: Vec<u64> = texts.iter().map(|text| self.string(text).into()).collect();
         places.push(0);
         self.items(&places)
     }
 
-    fn items<T: Plain>(&mut self, items: &[T]) -> Span {
+    fn items<T: PlainNumbers>(&mut self, items: &[T]) -> OrderSpan {
         self.align();
         let at = self.bytes.len() as u32;
         #[expect(unsafe_code, reason = "plain numbers are sent as bytes")]
@@ -411,13 +418,13 @@ impl Packer {
         let bytes =
             unsafe { std::slice::from_raw_parts(items.as_ptr().cast::<u8>(), size_of_val(items)) };
         self.bytes.extend_from_slice(bytes);
-        Span {
+        OrderSpan {
             at,
             count: items.len() as u32,
         }
     }
 
-    fn replace<T: Plain>(&mut self, span: Span, number: usize, item: T) {
+    fn replace<T: PlainNumbers>(&mut self, span: OrderSpan, number: usize, item: T) {
         let at = span.at as usize + number * size_of::<T>();
         let before = self.bytes.len();
         let copy = self.items(&[item]);
@@ -430,14 +437,14 @@ impl Packer {
         self.bytes.resize(length, 0);
     }
 
-    fn finish(mut self) -> Packed {
+    fn finish(mut self) -> PackedOrder {
         self.align();
         self.header.length = self.bytes.len() as u64;
         let header = self.header;
-        let whole = Span { at: 0, count: 1 };
+        let whole = OrderSpan { at: 0, count: 1 };
         self.replace(whole, 0, header);
         let words = self.bytes.chunks_exact(size_of::<u64>());
-        Packed {
+        PackedOrder {
             header,
             words: words
                 .map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
@@ -446,14 +453,14 @@ impl Packer {
     }
 }
 
-fn socket(socket: &Socket) -> order::Socket {
+fn socket(socket: &ServedSocket) -> order::SocketOrder {
     match *socket {
-        Socket::Datagrams(address, port) => order::Socket {
+        ServedSocket::Datagrams(address, port) => order::SocketOrder {
             address: address.octets(),
             port,
             kind: order::DATAGRAMS,
         },
-        Socket::Streams(port) => order::Socket {
+        ServedSocket::Streams(port) => order::SocketOrder {
             address: [0; 4],
             port,
             kind: order::STREAMS,

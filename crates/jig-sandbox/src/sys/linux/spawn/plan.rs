@@ -1,4 +1,4 @@
-//! [`Plan`]: a request in the form in which it can be packed for a keeper.
+//! [`SpawnPlan`]: a request in the form in which it can be packed for a keeper.
 
 use std::ffi::{CString, OsStr, c_char};
 use std::ops::Range;
@@ -9,35 +9,35 @@ use std::sync::OnceLock;
 
 use rustix::process::Resource;
 
-use super::maps::Maps;
+use super::maps::UserMaps;
 use crate::machine::Kernel;
-use crate::process::{ArgumentSizes, Limits, SpawnError, SpawnRequest};
-use crate::sys::linux::order::Confinement;
+use crate::process::{ArgumentSizes, ProcessLimits, SpawnError, SpawnRequest};
+use crate::sys::linux::order::ConfinementSteps;
 use crate::sys::linux::procfs;
 
 /// All that the keeper and the tool need. Their descriptors are numbers: the host owns them.
-pub(super) struct Plan {
+pub(super) struct SpawnPlan {
     /// The files to execute, the first that works.
     pub(super) candidates: Vec<CString>,
     pub(super) arguments: Vec<CString>,
     pub(super) environment: Vec<CString>,
     pub(super) directory: CString,
     /// Descriptors to pass, each with its number in the tool.
-    pub(super) moves: Vec<Move>,
+    pub(super) moves: Vec<DescriptorMove>,
     /// The numbers in the tool, in rising order.
     pub(super) targets: Vec<RawFd>,
     /// Whether standard input is a terminal that the tool takes on.
     pub(super) has_terminal: bool,
-    pub(super) limits: Limits,
+    pub(super) limits: ProcessLimits,
     /// How the tree is held.
-    pub(super) hold: Hold,
+    pub(super) hold: ProcessTreeHold,
     /// What binds it.
-    pub(super) confinement: Option<Confinement>,
+    pub(super) confinement: Option<ConfinementSteps>,
     /// Whether the host watches what it asks for.
     pub(super) is_watched: bool,
 }
 
-impl Plan {
+impl SpawnPlan {
     /// Translates all but the descriptors, which do not exist yet.
     pub(super) fn new(request: &SpawnRequest) -> Result<Self, SpawnError> {
         let program = request.program.as_os_str();
@@ -93,7 +93,7 @@ impl Plan {
             targets: Vec::new(),
             has_terminal: request.terminal.is_some(),
             limits: request.limits,
-            hold: Hold::Adoption,
+            hold: ProcessTreeHold::Adoption,
             confinement: None,
             is_watched: request.observe,
         })
@@ -105,7 +105,7 @@ impl Plan {
             return false;
         };
         self.targets.insert(place, target);
-        self.moves.push(Move {
+        self.moves.push(DescriptorMove {
             source: source.as_raw_fd(),
             target,
         });
@@ -132,7 +132,7 @@ impl Plan {
 
     /// What `setrlimit` takes: resources and values, none above the host's own.
     pub(super) fn resource_limits(&self) -> Vec<(u32, u64)> {
-        let Limits {
+        let ProcessLimits {
             tasks,
             memory,
             descriptors,
@@ -142,8 +142,8 @@ impl Plan {
         // Counted by user and user namespace: in one of its own the tree is alone, but for its keeper.
         // Outside of one all processes of the user would count.
         let processes = match self.hold {
-            Hold::Namespaces(_) => tasks.map(|tasks| tasks.saturating_add(1)),
-            Hold::Adoption => None,
+            ProcessTreeHold::Namespaces(_) => tasks.map(|tasks| tasks.saturating_add(1)),
+            ProcessTreeHold::Adoption => None,
         };
         [
             (libc::RLIMIT_NOFILE, Resource::Nofile, descriptors),
@@ -183,7 +183,7 @@ impl Plan {
                 .is_some_and(|kernel| (kernel.major, kernel.minor) >= (6, 14))
         });
         match (&self.hold, self.limits.tasks) {
-            (Hold::Namespaces(_), Some(tasks)) if by_namespace => {
+            (ProcessTreeHold::Namespaces(_), Some(tasks)) if by_namespace => {
                 // Once numbers begin anew, the first 300 are left out.
                 tasks.saturating_add(RESERVED_IDS).min(MOST_IDS)
             }
@@ -194,15 +194,15 @@ impl Plan {
 
 /// How a tree of processes is held.
 #[derive(Debug)]
-pub(super) enum Hold {
+pub(super) enum ProcessTreeHold {
     /// The keeper is the first process of a process namespace, which the kernel ends with it.
-    Namespaces(Maps),
+    Namespaces(UserMaps),
     /// The keeper adopts orphans.
     Adoption,
 }
 
 /// One descriptor to pass.
-pub(super) struct Move {
+pub(super) struct DescriptorMove {
     pub(super) source: RawFd,
     pub(super) target: RawFd,
 }

@@ -1,4 +1,4 @@
-//! [`Process`]: the host's side of a keeper.
+//! [`ProcessTree`]: the host's side of a keeper.
 
 use std::ffi::c_int;
 use std::io;
@@ -15,22 +15,26 @@ use super::abandoned_keepers;
 use super::temporary::Temporary;
 use super::usage;
 use super::zygote::Zygote;
-use crate::process::{Exit, Limit, Usage};
-use crate::sys::linux::stage::record::{self, Names, Record};
+use crate::process::{Exit, ProcessLimit, TreeUsage};
+use crate::sys::linux::stage::record::{self, KeeperMessage, ProcessNames};
 use crate::sys::linux::{readiness, uapi};
 
 /// A keeper, and through it a tree of processes. Dropping it kills and reaps all of them.
 #[derive(Debug)]
-pub(crate) struct Process {
-    keeper: Handle,
+pub(crate) struct ProcessTree {
+    keeper: KeeperHandle,
     /// Whether the kernel ends the tree with the keeper.
     in_namespace: bool,
     /// Goes when all that could use it has ended.
     _temporary: Option<Temporary>,
 }
 
-impl Process {
-    pub(super) fn new(keeper: Handle, in_namespace: bool, temporary: Option<Temporary>) -> Self {
+impl ProcessTree {
+    pub(super) fn new(
+        keeper: KeeperHandle,
+        in_namespace: bool,
+        temporary: Option<Temporary>,
+    ) -> Self {
         Self {
             keeper,
             in_namespace,
@@ -74,10 +78,10 @@ impl Process {
         self.keeper.kill();
     }
 
-    pub(crate) fn reached(&self) -> Vec<Limit> {
+    pub(crate) fn reached(&self) -> Vec<ProcessLimit> {
         let reached = match *self.keeper.lock() {
-            End::Heard(word) | End::Over(word) => word.reached,
-            End::NotYet => 0,
+            KeeperEndState::Heard(word) | KeeperEndState::Over(word) => word.reached,
+            KeeperEndState::NotYet => 0,
         };
         LIMITS
             .into_iter()
@@ -88,8 +92,8 @@ impl Process {
 
     pub(crate) fn left_behind(&self) -> Vec<String> {
         let names = match *self.keeper.lock() {
-            End::Heard(word) | End::Over(word) => word.left,
-            End::NotYet => Names::default(),
+            KeeperEndState::Heard(word) | KeeperEndState::Over(word) => word.left,
+            KeeperEndState::NotYet => ProcessNames::default(),
         };
         let names = names.iter().map(|name| {
             let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -98,11 +102,11 @@ impl Process {
         names.filter(|name| !name.is_empty()).collect()
     }
 
-    pub(crate) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> TreeUsage {
         let usage = usage::below(self.keeper.pid);
         // While the keeper runs, its number is its own. One that has ended may have left it to another.
         if self.keeper.has_ended() {
-            return Usage::default();
+            return TreeUsage::default();
         }
         usage
     }
@@ -110,13 +114,13 @@ impl Process {
     /// The line tells the end first, until there is nothing more to hear on it.
     pub(crate) fn end_descriptor(&self) -> BorrowedFd<'_> {
         match *self.keeper.lock() {
-            End::NotYet => self.keeper.line.as_fd(),
+            KeeperEndState::NotYet => self.keeper.line.as_fd(),
             _ => self.keeper.pidfd.as_fd(),
         }
     }
 }
 
-impl Drop for Process {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         self.kill();
         // A process that hangs in the kernel, as on a dead network drive, must not hold the caller.
@@ -126,43 +130,43 @@ impl Drop for Process {
 
 /// A keeper, or a zygote, that is not reaped yet. Dropping it kills and reaps it.
 #[derive(Debug)]
-pub(super) struct Handle {
+pub(super) struct KeeperHandle {
     pid: c_int,
     pidfd: Arc<OwnedFd>,
     /// The host's end of the line to it.
     line: OwnedFd,
-    parent: Parent,
-    end: Mutex<End>,
+    parent: KeeperParent,
+    end: Mutex<KeeperEndState>,
 }
 
 /// Who reaps it.
 #[derive(Debug)]
-enum Parent {
+enum KeeperParent {
     Host,
     /// Which lives at least as long.
     Zygote(Zygote),
 }
 
 #[derive(Debug, Clone, Copy)]
-enum End {
+enum KeeperEndState {
     NotYet,
     /// The program has ended, and its tree is about to.
-    Heard(Word),
+    Heard(KeeperExit),
     /// All of the tree have ended.
-    Over(Word),
+    Over(KeeperExit),
 }
 
 /// What the keeper said last.
 #[derive(Debug, Clone, Copy)]
-struct Word {
+struct KeeperExit {
     exit: Exit,
     /// The limits that the tree came up against.
     reached: u32,
     /// The processes that were left when the program had ended.
-    left: Names,
+    left: ProcessNames,
 }
 
-impl Handle {
+impl KeeperHandle {
     /// Takes on a child of this process. If that fails, the child is killed and reaped.
     pub(super) fn new(pid: c_int, line: OwnedFd) -> io::Result<Self> {
         // The child is not reaped, so that the number is its own.
@@ -174,8 +178,8 @@ impl Handle {
                 pid,
                 pidfd: Arc::new(pidfd),
                 line,
-                parent: Parent::Host,
-                end: Mutex::new(End::NotYet),
+                parent: KeeperParent::Host,
+                end: Mutex::new(KeeperEndState::NotYet),
             }),
             Err(errno) => {
                 uapi::kill(pid);
@@ -191,8 +195,8 @@ impl Handle {
             pid,
             pidfd: Arc::new(pidfd),
             line,
-            parent: Parent::Zygote(zygote),
-            end: Mutex::new(End::NotYet),
+            parent: KeeperParent::Zygote(zygote),
+            end: Mutex::new(KeeperEndState::NotYet),
         }
     }
 
@@ -211,7 +215,7 @@ impl Handle {
     /// Waits for the next record; `None` if the keeper ends without one.
     ///
     /// The keeper's end is watched too: another thread's fork may hold its end of the line open.
-    pub(super) fn next_record(&self) -> io::Result<(Option<Record>, Vec<OwnedFd>)> {
+    pub(super) fn next_record(&self) -> io::Result<(Option<KeeperMessage>, Vec<OwnedFd>)> {
         let mut fds = [
             PollFd::new(&self.line, PollFlags::IN),
             PollFd::new(&self.pidfd, PollFlags::IN),
@@ -227,7 +231,7 @@ impl Handle {
     }
 
     /// A record that is there already, with the descriptors that came with it.
-    pub(super) fn received_record(&self) -> Option<(Record, Vec<OwnedFd>)> {
+    pub(super) fn received_record(&self) -> Option<(KeeperMessage, Vec<OwnedFd>)> {
         let mut bytes = [0; record::LENGTH];
         let mut space =
             [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(record::MOST_DESCRIPTORS))];
@@ -247,7 +251,8 @@ impl Handle {
                             descriptors.extend(fds);
                         }
                     }
-                    Record::decode(&bytes[..message.bytes]).map(|record| (record, descriptors))
+                    KeeperMessage::decode(&bytes[..message.bytes])
+                        .map(|record| (record, descriptors))
                 }
                 // A keeper that ended with a command of ours unread resets the line. That is told
                 // once, and before what it had sent.
@@ -291,12 +296,12 @@ impl Handle {
             );
             let (mut both, mut one);
             let fds: &mut [PollFd<'_>] = match end {
-                End::Over(word) => return Ok(Some(word.exit)),
-                End::Heard(..) => {
+                KeeperEndState::Over(word) => return Ok(Some(word.exit)),
+                KeeperEndState::Heard(..) => {
                     one = [pidfd];
                     &mut one
                 }
-                End::NotYet => {
+                KeeperEndState::NotYet => {
                     both = [pidfd, line];
                     &mut both
                 }
@@ -313,49 +318,49 @@ impl Handle {
     /// Takes in what the keeper said last, once, whichever thread comes first.
     fn listen(&self, is_gone: bool) {
         let mut end = self.lock();
-        let is_news = matches!(*end, End::NotYet);
+        let is_news = matches!(*end, KeeperEndState::NotYet);
         if is_news {
             *end = match self.received_record() {
-                Some((Record::Ended(end), _)) => {
-                    let word = Word {
+                Some((KeeperMessage::Ended(end), _)) => {
+                    let word = KeeperExit {
                         exit: exit(end.status),
                         reached: end.reached,
                         left: end.left,
                     };
                     match end.is_empty {
-                        true => End::Over(word),
-                        false => End::Heard(word),
+                        true => KeeperEndState::Over(word),
+                        false => KeeperEndState::Heard(word),
                     }
                 }
                 // The keeper was killed, and its tree with it, or is about to be.
-                _ => End::Heard(Word {
+                _ => KeeperEndState::Heard(KeeperExit {
                     exit: KILLED,
                     reached: 0,
-                    left: Names::default(),
+                    left: ProcessNames::default(),
                 }),
             };
         }
-        if let (End::Heard(word), true) = (*end, is_gone) {
-            *end = End::Over(word);
+        if let (KeeperEndState::Heard(word), true) = (*end, is_gone) {
+            *end = KeeperEndState::Over(word);
         }
         drop(end);
-        if let (Parent::Zygote(zygote), true) = (&self.parent, is_news) {
+        if let (KeeperParent::Zygote(zygote), true) = (&self.parent, is_news) {
             zygote.refill();
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, End> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, KeeperEndState> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Handle {
+impl Drop for KeeperHandle {
     fn drop(&mut self) {
-        if !matches!(*self.lock(), End::Over(..)) {
+        if !matches!(*self.lock(), KeeperEndState::Over(..)) {
             self.kill();
             let _ = self.wait(Some(PATIENCE));
         }
-        if let Parent::Host = self.parent {
+        if let KeeperParent::Host = self.parent {
             // It may still take down its namespaces.
             let mut fds = [PollFd::new(&*self.pidfd, PollFlags::IN)];
             let _ = readiness::wait(&mut fds, Some(PATIENCE));
@@ -383,11 +388,11 @@ const KILLED: Exit = Exit::Killed {
     core: false,
 };
 
-const LIMITS: [(u32, Limit); 4] = [
-    (record::REACHED_TASKS, Limit::Tasks),
-    (record::REACHED_MEMORY, Limit::Memory),
-    (record::REACHED_DESCRIPTORS, Limit::Descriptors),
-    (record::REACHED_FILE_SIZE, Limit::FileSize),
+const LIMITS: [(u32, ProcessLimit); 4] = [
+    (record::REACHED_TASKS, ProcessLimit::Tasks),
+    (record::REACHED_MEMORY, ProcessLimit::Memory),
+    (record::REACHED_DESCRIPTORS, ProcessLimit::Descriptors),
+    (record::REACHED_FILE_SIZE, ProcessLimit::FileSize),
 ];
 
 /// How long to wait for a tree to die. Longer than a keeper without namespaces tries.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fs::Mode;
 use rustix::io::Errno;
 
-use super::plan::Plan;
+use super::plan::SpawnPlan;
 use crate::process::SpawnRequest;
 use crate::profile::Profile;
 use crate::sys::linux::confine;
@@ -41,7 +41,7 @@ impl Temporary {
     }
 
     /// Lets the tool use it, and tells it so.
-    pub(super) fn give(&self, plan: &mut Plan, landlock_abi: u32) {
+    pub(super) fn give(&self, plan: &mut SpawnPlan, landlock_abi: u32) {
         let Some(confinement) = &mut plan.confinement else {
             return;
         };

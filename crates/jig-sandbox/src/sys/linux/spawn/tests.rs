@@ -3,7 +3,7 @@ use std::ffi::OsString;
 use super::*;
 use crate::process::{Exit, Program};
 use crate::sys::linux::stage::raw;
-use crate::sys::linux::stage::record::Step;
+use crate::sys::linux::stage::record::StartStep;
 
 #[test]
 fn maps_keep_every_number() {
@@ -88,25 +88,25 @@ fn a_status_is_decoded() {
 #[test]
 fn a_lack_of_processes_is_no_lack_of_namespaces() {
     #[track_caller]
-    fn check(step: Step, errno: i32, expected: bool) {
-        let refusal = Refusal::at(step)(raw::Errno(errno));
+    fn check(step: StartStep, errno: i32, expected: bool) {
+        let refusal = StepFailure::at(step)(raw::RawErrno(errno));
         assert_eq!(failure::is_about_namespaces(refusal), expected);
     }
-    check(Step::Fork, libc::EPERM, true);
-    check(Step::Fork, libc::ENOSPC, true);
-    check(Step::Fork, libc::EUSERS, true);
-    check(Step::Fork, libc::EINVAL, true);
-    check(Step::Map, libc::EPERM, true);
-    check(Step::Fork, libc::EAGAIN, false);
-    check(Step::Fork, libc::ENOMEM, false);
-    check(Step::Directory, libc::EPERM, false);
-    check(Step::Execute, libc::EPERM, false);
+    check(StartStep::Fork, libc::EPERM, true);
+    check(StartStep::Fork, libc::ENOSPC, true);
+    check(StartStep::Fork, libc::EUSERS, true);
+    check(StartStep::Fork, libc::EINVAL, true);
+    check(StartStep::Map, libc::EPERM, true);
+    check(StartStep::Fork, libc::EAGAIN, false);
+    check(StartStep::Fork, libc::ENOMEM, false);
+    check(StartStep::Directory, libc::EPERM, false);
+    check(StartStep::Execute, libc::EPERM, false);
 }
 
 #[test]
 fn numbers_are_given_once_and_kept_in_order() {
     let request = SpawnRequest::new(Program::parse(OsString::from("sh")).unwrap(), "/");
-    let mut plan = Plan::new(&request).unwrap();
+    let mut plan = SpawnPlan::new(&request).unwrap();
     let (one, other) = (null().unwrap(), null().unwrap());
     assert!(plan.pass(&one, 9) && plan.pass(&other, 4) && plan.pass(&one, 5));
     assert!(!plan.pass(&one, 4) && !plan.pass(&one, -1));

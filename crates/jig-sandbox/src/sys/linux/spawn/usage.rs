@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::process::Usage;
+use crate::process::TreeUsage;
 use crate::sys::linux::procfs;
 
 #[cfg(test)]
@@ -13,8 +13,8 @@ mod tests;
 /// It goes from parent to child, so that it costs as much as the tree is large, whatever else the machine
 /// runs. Orphans are children of the keeper. A process that ends meanwhile, or whose parent does, may be
 /// missed.
-pub(super) fn below(keeper: i32) -> Usage {
-    let mut usage = Usage::default();
+pub(super) fn below(keeper: i32) -> TreeUsage {
+    let mut usage = TreeUsage::default();
     let mut ticks = 0_u64;
     let mut page_count = 0_u64;
     let mut found = vec![keeper];
@@ -22,7 +22,7 @@ pub(super) fn below(keeper: i32) -> Usage {
     while let Some(&pid) = found.get(next) {
         next += 1;
         let text = procfs::read_start(&format!("/proc/{pid}/stat"));
-        let Some(stat) = text.as_deref().and_then(Stat::parse) else {
+        let Some(stat) = text.as_deref().and_then(UsageStat::parse) else {
             continue;
         };
         ticks = ticks.saturating_add(stat.of_reaped);
@@ -72,14 +72,14 @@ fn duration(ticks: u64, per_second: u64) -> Duration {
 
 /// What counts of `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
-struct Stat {
+struct UsageStat {
     /// Processor time in ticks: of the process, and of the children that it has reaped.
     own: u64,
     of_reaped: u64,
     threads: u64,
 }
 
-impl Stat {
+impl UsageStat {
     /// The second field is the program's name, which may contain blanks and parentheses.
     fn parse(stat: &str) -> Option<Self> {
         let (_, fields) = stat.rsplit_once(')')?;

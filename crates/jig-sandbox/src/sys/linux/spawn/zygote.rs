@@ -18,26 +18,26 @@ use rustix::net::{
 };
 
 use super::failure;
-use super::launcher::{self, Job};
-use super::packed_order::{self, Packed};
-use super::plan::Plan;
-use super::process::Handle;
+use super::launcher::{self, LauncherJob};
+use super::packed_order::{self, PackedOrder};
+use super::plan::SpawnPlan;
+use super::process::KeeperHandle;
 use crate::process::{SpawnError, SpawnRequest};
 use crate::sys::linux::readiness;
-use crate::sys::linux::stage::raw::Errno;
-use crate::sys::linux::stage::record::{Refusal, Step};
-use crate::sys::linux::stage::zygote::{Answer, Demand, MOST_DESCRIPTORS, NAME};
+use crate::sys::linux::stage::raw::RawErrno;
+use crate::sys::linux::stage::record::{StartStep, StepFailure};
+use crate::sys::linux::stage::zygote::{Demand, MOST_DESCRIPTORS, NAME, ZygoteAnswer};
 
 /// The helper of a pool. It ends with the last that shares it.
 #[derive(Debug, Clone)]
-pub(crate) struct Zygote(Arc<Mutex<State>>);
+pub(crate) struct Zygote(Arc<Mutex<ZygoteState>>);
 
 #[derive(Debug)]
-struct State {
+struct ZygoteState {
     /// How many keepers are to wait.
     ready: usize,
     /// The helper, with the channel to it.
-    helper: Handle,
+    helper: KeeperHandle,
     /// The generation whose base the helper knows.
     known: Option<u32>,
     /// What the keepers have done that are made now.
@@ -45,7 +45,7 @@ struct State {
     /// A number for all keepers with that base that were made since the host's mounts last changed.
     generation: u32,
     /// Keepers of this generation that wait, the oldest first.
-    waiting: VecDeque<Ticket>,
+    waiting: VecDeque<WaitingKeeper>,
     /// How many of this generation were asked for and are not here yet.
     coming: usize,
     /// Tells when the host's mounts change: keepers that wait have a copy of the old ones.
@@ -54,7 +54,7 @@ struct State {
 
 /// A keeper that waits for its order.
 #[derive(Debug)]
-struct Ticket {
+struct WaitingKeeper {
     pid: i32,
     pidfd: OwnedFd,
     line: OwnedFd,
@@ -64,7 +64,7 @@ impl Zygote {
     pub(crate) fn start(ready: usize) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let mounts = rustix::fs::open("/proc/thread-self/mountinfo", flags, Mode::empty()).ok();
-        Ok(Self(Arc::new(Mutex::new(State {
+        Ok(Self(Arc::new(Mutex::new(ZygoteState {
             ready: ready.min(MOST_READY),
             helper: start_helper()?,
             known: None,
@@ -80,8 +80,8 @@ impl Zygote {
     pub(super) fn launch(
         &self,
         request: &SpawnRequest,
-        plan: &Plan,
-    ) -> Result<Result<Handle, Refusal>, SpawnError> {
+        plan: &SpawnPlan,
+    ) -> Result<Result<KeeperHandle, StepFailure>, SpawnError> {
         let broken = |error| failure::step(request, "talking to the pool", error);
         let order = launcher::in_memory(packed_order::call(plan).as_bytes())
             .map_err(|errno| failure::step(request, "writing the order for its keeper", errno))?;
@@ -96,12 +96,12 @@ impl Zygote {
         for _ in 0..ATTEMPTS {
             let ticket = match self.state().take(&base).map_err(broken)? {
                 Ok(ticket) => ticket,
-                Err(errno) => return Ok(Err(Refusal::at(Step::Fork)(errno))),
+                Err(errno) => return Ok(Err(StepFailure::at(StartStep::Fork)(errno))),
             };
             // A keeper that ended while it waited, or was killed, is none.
             if send(&ticket.line, &[0], &fds).is_ok() {
-                let Ticket { pid, pidfd, line } = ticket;
-                return Ok(Ok(Handle::of_zygote(pid, pidfd, line, self.clone())));
+                let WaitingKeeper { pid, pidfd, line } = ticket;
+                return Ok(Ok(KeeperHandle::of_zygote(pid, pidfd, line, self.clone())));
             }
         }
         Err(broken(io::ErrorKind::BrokenPipe.into()))
@@ -122,15 +122,15 @@ impl Zygote {
         let _ = self.state().refill();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ZygoteState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ZygoteState {
     /// A keeper with this base: one that waits, or a new one. An error number says that the kernel refused
     /// to make it.
-    fn take(&mut self, base: &Packed) -> io::Result<Result<Ticket, Errno>> {
+    fn take(&mut self, base: &PackedOrder) -> io::Result<Result<WaitingKeeper, RawErrno>> {
         self.collect();
         if self.mounts_have_changed() || self.base != base.as_bytes() {
             self.base = base.as_bytes().to_vec();
@@ -204,7 +204,7 @@ impl State {
     }
 
     /// Takes in one answer, if it comes in time; the error number if it is a refusal.
-    fn receive(&mut self, limit: Option<Duration>) -> io::Result<Option<Errno>> {
+    fn receive(&mut self, limit: Option<Duration>) -> io::Result<Option<RawErrno>> {
         let helper = &self.helper;
         let mut fds = [
             PollFd::new(helper.line(), PollFlags::IN),
@@ -213,7 +213,7 @@ impl State {
         if !readiness::wait(&mut fds, limit)? {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        let mut bytes = [0; Answer::LENGTH];
+        let mut bytes = [0; ZygoteAnswer::LENGTH];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
@@ -223,7 +223,7 @@ impl State {
             RecvAncillaryMessage::ScmRights(fds) => fds.collect(),
             _ => Vec::new(),
         });
-        let answer = Answer::decode(bytes.get(..received.bytes).unwrap_or_default())
+        let answer = ZygoteAnswer::decode(bytes.get(..received.bytes).unwrap_or_default())
             .ok_or(io::ErrorKind::UnexpectedEof)?;
         let (line, pidfd) = (descriptors.next(), descriptors.next());
         drop(descriptors);
@@ -234,14 +234,14 @@ impl State {
         self.coming = self.coming.saturating_sub(1);
         match (line, pidfd) {
             (Some(line), Some(pidfd)) => {
-                self.waiting.push_back(Ticket {
+                self.waiting.push_back(WaitingKeeper {
                     pid: answer.pid,
                     pidfd,
                     line,
                 });
                 Ok(None)
             }
-            _ => Ok(Some(Errno(-answer.pid))),
+            _ => Ok(Some(RawErrno(-answer.pid))),
         }
     }
 
@@ -260,17 +260,17 @@ impl State {
     }
 }
 
-fn start_helper() -> io::Result<Handle> {
+fn start_helper() -> io::Result<KeeperHandle> {
     let program = launcher::program()?;
     let (ours, theirs) = super::new_line()?;
     let host = super::own_descriptor()?;
     let kept = [theirs.as_raw_fd()];
-    let job = Job::new(program, NAME, theirs.as_raw_fd(), &kept, 0);
+    let job = LauncherJob::new(program, NAME, theirs.as_raw_fd(), &kept, 0);
     let pid = job
         .run(0)
         .map_err(|refusal| io::Error::from_raw_os_error(refusal.errno.0))?;
     drop(theirs);
-    let helper = Handle::new(pid, ours)?;
+    let helper = KeeperHandle::new(pid, ours)?;
     send(helper.line(), &[0], &[host.as_fd()])?;
     Ok(helper)
 }

@@ -6,10 +6,10 @@
 )]
 
 use super::calls::descriptor;
-use super::raw::{self, Errno, call};
+use super::raw::{self, RawErrno, call};
 
 /// A ruleset of Landlock. An older kernel knows only the first of its attributes.
-pub(crate) fn new_ruleset(attributes: &[u64; 3]) -> Result<i32, Errno> {
+pub(crate) fn new_ruleset(attributes: &[u64; 3]) -> Result<i32, RawErrno> {
     let known = match attributes {
         [_, 0, 0] => 1,
         [_, _, 0] => 2,
@@ -28,7 +28,7 @@ pub(crate) fn new_ruleset(attributes: &[u64; 3]) -> Result<i32, Errno> {
 }
 
 /// Adds a rule: these rights at and below what `fd` is.
-pub(crate) fn add_rule(ruleset: i32, fd: i32, rights: u64) -> Result<(), Errno> {
+pub(crate) fn add_rule(ruleset: i32, fd: i32, rights: u64) -> Result<(), RawErrno> {
     const PATH_BENEATH: i32 = 1;
     // The kernel's struct is packed: 8 bytes of rights, 4 of the descriptor.
     let mut rule = [0_u8; 12];
@@ -39,7 +39,7 @@ pub(crate) fn add_rule(ruleset: i32, fd: i32, rights: u64) -> Result<(), Errno> 
 }
 
 /// Adds a rule: these rights about a port of TCP.
-pub(crate) fn add_port_rule(ruleset: i32, port: u32, rights: u64) -> Result<(), Errno> {
+pub(crate) fn add_port_rule(ruleset: i32, port: u32, rights: u64) -> Result<(), RawErrno> {
     const NET_PORT: i32 = 2;
     let rule = [rights, port.into()];
     // SAFETY: the rule is a live local of the size that the kernel reads.
@@ -47,7 +47,7 @@ pub(crate) fn add_port_rule(ruleset: i32, port: u32, rights: u64) -> Result<(), 
 }
 
 /// Binds this process, for good, to a ruleset.
-pub(crate) fn restrict_self(ruleset: i32) -> Result<(), Errno> {
+pub(crate) fn restrict_self(ruleset: i32) -> Result<(), RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(LANDLOCK_RESTRICT_SELF, ruleset, 0) }.map(drop)
 }
@@ -57,7 +57,7 @@ pub(crate) fn restrict_self(ruleset: i32) -> Result<(), Errno> {
 /// # Safety
 ///
 /// `count` instructions of 8 bytes can be read at `instructions`.
-pub(crate) unsafe fn install_filter(instructions: *const u8, count: u16) -> Result<(), Errno> {
+pub(crate) unsafe fn install_filter(instructions: *const u8, count: u16) -> Result<(), RawErrno> {
     // SAFETY: the caller's promise.
     unsafe { install_filter_with(instructions, count, 0) }.map(drop)
 }
@@ -71,14 +71,14 @@ pub(crate) unsafe fn install_filter_with(
     instructions: *const u8,
     count: u16,
     flags: u32,
-) -> Result<i32, Errno> {
+) -> Result<i32, RawErrno> {
     #[repr(C)]
-    struct Program {
+    struct SockFprog {
         length: u16,
         filter: *const u8,
     }
     const SET_MODE_FILTER: i32 = 1;
-    let program = Program {
+    let program = SockFprog {
         length: count,
         filter: instructions,
     };

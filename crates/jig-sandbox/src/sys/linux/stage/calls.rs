@@ -11,7 +11,7 @@ use core::ffi::CStr;
 use core::ptr;
 use core::sync::atomic::AtomicU32;
 
-use super::raw::{self, Errno, call};
+use super::raw::{self, RawErrno, call};
 use super::record::MOST_DESCRIPTORS;
 
 /// Ends the process at once.
@@ -23,22 +23,22 @@ pub(crate) fn exit(code: i32) -> ! {
 }
 
 /// Ends the process when dropped, so that a panic cannot unwind into the copied frames of the host.
-pub(crate) struct ExitOnDrop;
+pub(crate) struct KeeperExitOnDrop;
 
-impl Drop for ExitOnDrop {
+impl Drop for KeeperExitOnDrop {
     fn drop(&mut self) {
         exit(0);
     }
 }
 
 /// Memory of its own for a stack, zeroed and aligned to pages; its end.
-pub(crate) fn new_stack(size: usize) -> Result<*mut u8, Errno> {
+pub(crate) fn new_stack(size: usize) -> Result<*mut u8, RawErrno> {
     // SAFETY: the end of a block is a valid address.
     map(size, -1).map(|start| unsafe { start.add(size) })
 }
 
 /// Maps memory, readable and writable: new, or a private copy of a file.
-pub(crate) fn map(size: usize, fd: i32) -> Result<*mut u8, Errno> {
+pub(crate) fn map(size: usize, fd: i32) -> Result<*mut u8, RawErrno> {
     const READ_WRITE: usize = 3;
     const PRIVATE: usize = 2;
     const ANONYMOUS: usize = 0x20;
@@ -55,19 +55,19 @@ pub(crate) fn close(fd: i32) {
 }
 
 /// Reads once.
-pub(crate) fn read(fd: i32, bytes: &mut [u8]) -> Result<usize, Errno> {
+pub(crate) fn read(fd: i32, bytes: &mut [u8]) -> Result<usize, RawErrno> {
     // SAFETY: address and length are those of a live slice.
     unsafe { call!(READ, fd, bytes.as_mut_ptr(), bytes.len()) }
 }
 
 /// Writes once.
-pub(crate) fn write(fd: i32, bytes: &[u8]) -> Result<usize, Errno> {
+pub(crate) fn write(fd: i32, bytes: &[u8]) -> Result<usize, RawErrno> {
     // SAFETY: address and length are those of a live slice.
     unsafe { call!(WRITE, fd, bytes.as_ptr(), bytes.len()) }
 }
 
 /// Opens a path below a directory, or an absolute one. Links are followed: for paths in `/proc` only.
-pub(crate) fn open_at(directory: i32, path: &CStr, flags: i32) -> Result<i32, Errno> {
+pub(crate) fn open_at(directory: i32, path: &CStr, flags: i32) -> Result<i32, RawErrno> {
     // SAFETY: the path is a live C string; without O_CREAT no mode is read.
     unsafe { call!(OPENAT, directory, path.as_ptr(), flags | O_CLOEXEC, 0) }.map(descriptor)
 }
@@ -79,7 +79,7 @@ pub(crate) fn open_strictly(
     flags: i32,
     mode: u32,
     resolve: u64,
-) -> Result<i32, Errno> {
+) -> Result<i32, RawErrno> {
     let how = [
         (flags | O_CLOEXEC).cast_unsigned().into(),
         u64::from(mode),
@@ -98,14 +98,14 @@ pub(crate) fn open_strictly(
         };
         match result {
             // A rename elsewhere made the walk uncertain.
-            Err(Errno::AGAIN) => {}
+            Err(RawErrno::AGAIN) => {}
             result => return result.map(descriptor),
         }
     }
 }
 
 /// Opens an existing file of `/proc`, writes to it once and closes it.
-pub(crate) fn write_file(directory: i32, path: &CStr, bytes: &[u8]) -> Result<(), Errno> {
+pub(crate) fn write_file(directory: i32, path: &CStr, bytes: &[u8]) -> Result<(), RawErrno> {
     let fd = open_at(directory, path, O_WRONLY)?;
     let result = write(fd, bytes);
     close(fd);
@@ -113,39 +113,39 @@ pub(crate) fn write_file(directory: i32, path: &CStr, bytes: &[u8]) -> Result<()
 }
 
 /// The start of a file of `/proc`, as much of it as fits; its length.
-pub(crate) fn read_file(directory: i32, path: &CStr, bytes: &mut [u8]) -> Result<usize, Errno> {
+pub(crate) fn read_file(directory: i32, path: &CStr, bytes: &mut [u8]) -> Result<usize, RawErrno> {
     let fd = open_at(directory, path, O_RDONLY)?;
     let result = read(fd, bytes);
     close(fd);
     result
 }
 
-pub(crate) fn make_directory(directory: i32, name: &CStr, mode: u32) -> Result<(), Errno> {
+pub(crate) fn make_directory(directory: i32, name: &CStr, mode: u32) -> Result<(), RawErrno> {
     // SAFETY: the name is a live C string.
     unsafe { call!(MKDIRAT, directory, name.as_ptr(), mode) }.map(drop)
 }
 
 /// Removes a file.
-pub(crate) fn remove(directory: i32, name: &CStr) -> Result<(), Errno> {
+pub(crate) fn remove(directory: i32, name: &CStr) -> Result<(), RawErrno> {
     // SAFETY: the name is a live C string.
     unsafe { call!(UNLINKAT, directory, name.as_ptr(), 0) }.map(drop)
 }
 
-pub(crate) fn make_link(to: &CStr, directory: i32, name: &CStr) -> Result<(), Errno> {
+pub(crate) fn make_link(to: &CStr, directory: i32, name: &CStr) -> Result<(), RawErrno> {
     // SAFETY: both are live C strings.
     unsafe { call!(SYMLINKAT, to.as_ptr(), directory, name.as_ptr()) }.map(drop)
 }
 
 /// What is known of a file.
 #[derive(Clone, Copy)]
-pub(crate) struct Facts {
+pub(crate) struct FileFacts {
     pub(crate) is_directory: bool,
     pub(crate) size: u64,
     pub(crate) links: u32,
 }
 
 /// Facts about what a descriptor, or a path below it, is. A link is not followed.
-pub(crate) fn facts(directory: i32, path: &CStr) -> Result<Facts, Errno> {
+pub(crate) fn facts(directory: i32, path: &CStr) -> Result<FileFacts, RawErrno> {
     const EMPTY_PATH: i32 = 0x1000;
     const NO_FOLLOW: i32 = 0x100;
     const TYPE_LINKS_SIZE: u32 = 1 | 4 | 0x200;
@@ -164,7 +164,7 @@ pub(crate) fn facts(directory: i32, path: &CStr) -> Result<Facts, Errno> {
     }?;
     let word = |at: usize| statx[at / 8].to_ne_bytes();
     let (links, mode) = (word(16), word(24));
-    Ok(Facts {
+    Ok(FileFacts {
         is_directory: u16::from_ne_bytes([mode[4], mode[5]]) & 0o170_000 == 0o040_000,
         size: statx[5],
         links: u32::from_ne_bytes([links[0], links[1], links[2], links[3]]),
@@ -172,13 +172,13 @@ pub(crate) fn facts(directory: i32, path: &CStr) -> Result<Facts, Errno> {
 }
 
 /// Entries of a directory, as the kernel packs them; their length.
-pub(crate) fn list(directory: i32, bytes: &mut [u8]) -> Result<usize, Errno> {
+pub(crate) fn list(directory: i32, bytes: &mut [u8]) -> Result<usize, RawErrno> {
     // SAFETY: address and length are those of a live slice.
     unsafe { call!(GETDENTS64, directory, bytes.as_mut_ptr(), bytes.len()) }
 }
 
 /// The bytes in use of a file system in memory.
-pub(crate) fn used_bytes(fd: i32) -> Result<u64, Errno> {
+pub(crate) fn used_bytes(fd: i32) -> Result<u64, RawErrno> {
     // `struct statfs`: kind, block size, blocks, free blocks, in words of 8 bytes, then others.
     let mut statfs = [0_u64; 15];
     // SAFETY: the buffer has the 120 bytes that the kernel fills.
@@ -194,44 +194,44 @@ pub(crate) fn set_file_mask(mask: u32) -> u32 {
     unsafe { call!(UMASK, mask) }.unwrap_or(0) as u32
 }
 
-pub(crate) fn change_directory(path: &CStr) -> Result<(), Errno> {
+pub(crate) fn change_directory(path: &CStr) -> Result<(), RawErrno> {
     // SAFETY: the path is a live C string.
     unsafe { call!(CHDIR, path.as_ptr()) }.map(drop)
 }
 
-pub(crate) fn enter_directory(fd: i32) -> Result<(), Errno> {
+pub(crate) fn enter_directory(fd: i32) -> Result<(), RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(FCHDIR, fd) }.map(drop)
 }
 
 /// Closes the descriptors from `first` to `last`, both included. Linux 5.9.
-pub(crate) fn close_range(first: u32, last: u32) -> Result<(), Errno> {
+pub(crate) fn close_range(first: u32, last: u32) -> Result<(), RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(CLOSE_RANGE, first, last, 0) }.map(drop)
 }
 
 /// Has `exec` close the descriptors from `first` to `last`, both included. Linux 5.11.
-pub(crate) fn close_on_exec(first: u32, last: u32) -> Result<(), Errno> {
+pub(crate) fn close_on_exec(first: u32, last: u32) -> Result<(), RawErrno> {
     const ONLY_MARK: i32 = 4;
     // SAFETY: the call takes no addresses.
     unsafe { call!(CLOSE_RANGE, first, last, ONLY_MARK) }.map(drop)
 }
 
 /// Copies a descriptor to a free number from `floor` up. The copy is closed by `exec`.
-pub(crate) fn copy_above(fd: i32, floor: i32) -> Result<i32, Errno> {
+pub(crate) fn copy_above(fd: i32, floor: i32) -> Result<i32, RawErrno> {
     const DUPLICATE: i32 = 1030;
     // SAFETY: the call takes no addresses.
     unsafe { call!(FCNTL, fd, DUPLICATE, floor) }.map(descriptor)
 }
 
 /// Copies a descriptor to another number, which is closed first. The copy stays open across `exec`.
-pub(crate) fn copy_onto(fd: i32, target: i32) -> Result<(), Errno> {
+pub(crate) fn copy_onto(fd: i32, target: i32) -> Result<(), RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(DUP3, fd, target, 0) }.map(drop)
 }
 
 /// Lets a descriptor stay open across `exec`.
-pub(crate) fn keep_open(fd: i32) -> Result<(), Errno> {
+pub(crate) fn keep_open(fd: i32) -> Result<(), RawErrno> {
     const SET_FLAGS: i32 = 2;
     // SAFETY: the call takes no addresses.
     unsafe { call!(FCNTL, fd, SET_FLAGS, 0) }.map(drop)
@@ -241,13 +241,13 @@ pub(crate) fn keep_open(fd: i32) -> Result<(), Errno> {
 /// other end is gone, and says for each whether that is so.
 pub(crate) fn wait_readable<const N: usize>(fds: [i32; N], milliseconds: i64) -> [bool; N] {
     #[repr(C)]
-    struct Entry {
+    struct RawPollFd {
         fd: i32,
         events: i16,
         found: i16,
     }
     const READABLE: i16 = 1;
-    let mut entries = fds.map(|fd| Entry {
+    let mut entries = fds.map(|fd| RawPollFd {
         fd,
         events: READABLE,
         found: 0,
@@ -292,7 +292,7 @@ pub(crate) fn clear_when_done(word: &'static AtomicU32) {
 }
 
 /// From now on descriptors are this process's own, if it shared them with another.
-pub(crate) fn own_descriptors() -> Result<(), Errno> {
+pub(crate) fn own_descriptors() -> Result<(), RawErrno> {
     const UNSHARE: i32 = 2;
     // SAFETY: the call takes no addresses. The one number that it closes is never used.
     unsafe { call!(CLOSE_RANGE, u32::MAX, u32::MAX, UNSHARE) }.map(drop)
@@ -319,7 +319,7 @@ pub(crate) fn set_blocked(signals: u64) {
 }
 
 /// A descriptor that can be read when a child has ended. `SIGCHLD` must be blocked.
-pub(crate) fn child_signals() -> Result<i32, Errno> {
+pub(crate) fn child_signals() -> Result<i32, RawErrno> {
     let set = 1_u64 << (SIGCHLD - 1);
     // SAFETY: the set is a live local of 8 bytes.
     unsafe { call!(SIGNALFD4, -1, &raw const set, 8, O_CLOEXEC | O_NONBLOCK) }.map(descriptor)
@@ -343,7 +343,7 @@ pub(crate) fn parent() -> i32 {
 }
 
 /// The process group of a process.
-pub(crate) fn group_of(pid: i32) -> Result<i32, Errno> {
+pub(crate) fn group_of(pid: i32) -> Result<i32, RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(GETPGID, pid) }.map(descriptor)
 }
@@ -355,7 +355,7 @@ pub(crate) fn signal(pid: i32, signal: i32) {
 }
 
 /// A child that has ended and was not reaped, if there is one. It stays so. `ECHILD`: no child is left.
-pub(crate) fn ended_child() -> Result<Option<i32>, Errno> {
+pub(crate) fn ended_child() -> Result<Option<i32>, RawErrno> {
     const ALL: i32 = 0;
     const EXITED: i32 = 4;
     const NO_WAIT: i32 = 0x0100_0000;
@@ -380,28 +380,28 @@ pub(crate) fn ended_child() -> Result<Option<i32>, Errno> {
 }
 
 /// Reaps a child and returns its status as the kernel codes it. Waits until it has ended.
-pub(crate) fn reap(pid: i32) -> Result<i32, Errno> {
+pub(crate) fn reap(pid: i32) -> Result<i32, RawErrno> {
     let mut status = 0_i32;
     let no_usage = ptr::null::<u64>();
     loop {
         // SAFETY: the status is a live local.
         match unsafe { call!(WAIT4, pid, &raw mut status, ANY_KIND, no_usage) } {
             Ok(_) => return Ok(status),
-            Err(Errno::INTR) => {}
+            Err(RawErrno::INTR) => {}
             Err(errno) => return Err(errno),
         }
     }
 }
 
 /// Begins a session of its own: no controlling terminal, and a new process group.
-pub(crate) fn leave_session() -> Result<(), Errno> {
+pub(crate) fn leave_session() -> Result<(), RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(SETSID) }.map(drop)
 }
 
 /// Makes a terminal the one that controls this session, which has none yet and is led by this process. It is
 /// refused if the terminal controls another session, also to root: that would be taken from its user.
-pub(crate) fn take_terminal(fd: i32) -> Result<(), Errno> {
+pub(crate) fn take_terminal(fd: i32) -> Result<(), RawErrno> {
     const SET_CONTROLLING_TERMINAL: i32 = 0x540e;
     const NOT_FROM_OTHERS: i32 = 0;
     // SAFETY: this command takes a number, and no address.
@@ -409,34 +409,34 @@ pub(crate) fn take_terminal(fd: i32) -> Result<(), Errno> {
 }
 
 /// Makes orphaned descendants children of this process.
-pub(crate) fn adopt_orphans() -> Result<(), Errno> {
+pub(crate) fn adopt_orphans() -> Result<(), RawErrno> {
     control(36, 1, 0)
 }
 
 /// Asks for death by `SIGKILL` when the thread that made this process ends.
-pub(crate) fn die_with_parent() -> Result<(), Errno> {
+pub(crate) fn die_with_parent() -> Result<(), RawErrno> {
     control(1, SIGKILL as usize, 0)
 }
 
 /// Whether others of the same user may look into this process's memory and environment.
-pub(crate) fn set_inspectable(inspectable: bool) -> Result<(), Errno> {
+pub(crate) fn set_inspectable(inspectable: bool) -> Result<(), RawErrno> {
     control(4, inspectable.into(), 0)
 }
 
 /// Gives up gaining privileges by `execve`.
-pub(crate) fn set_no_new_privs() -> Result<(), Errno> {
+pub(crate) fn set_no_new_privs() -> Result<(), RawErrno> {
     control(38, 1, 0)
 }
 
 /// Sets the name that `ps` shows for a process without a command line.
 pub(crate) fn set_name(name: &CStr) {
     // The kernel copies at most 16 bytes of a live C string.
-    let _ = control(15, raw::Word::word(name.as_ptr()), 0);
+    let _ = control(15, raw::SyscallWord::word(name.as_ptr()), 0);
 }
 
 /// Takes from this process, and what it becomes, every way by which user 0 or a file could bring
 /// capabilities back: the bounding set, and what is special about user 0. Needs `CAP_SETPCAP`.
-pub(crate) fn close_ways_to_privileges() -> Result<(), Errno> {
+pub(crate) fn close_ways_to_privileges() -> Result<(), RawErrno> {
     const SET_SECUREBITS: i32 = 28;
     // Each with its lock: NOROOT, NO_SETUID_FIXUP, NO_CAP_AMBIENT_RAISE; of KEEP_CAPS only the lock.
     const ALL_LOCKED: usize = 0b11 | 0b11 << 2 | 1 << 5 | 0b11 << 6;
@@ -444,7 +444,7 @@ pub(crate) fn close_ways_to_privileges() -> Result<(), Errno> {
         match drop_from_bounding_set(capability) {
             Ok(()) => {}
             // Beyond the last that this kernel has.
-            Err(Errno::INVAL) => break,
+            Err(RawErrno::INVAL) => break,
             Err(errno) => return Err(errno),
         }
     }
@@ -452,12 +452,12 @@ pub(crate) fn close_ways_to_privileges() -> Result<(), Errno> {
 }
 
 /// Takes a capability from what this process becomes, whatever it is. Needs `CAP_SETPCAP`.
-pub(crate) fn drop_from_bounding_set(capability: usize) -> Result<(), Errno> {
+pub(crate) fn drop_from_bounding_set(capability: usize) -> Result<(), RawErrno> {
     control(24, capability, 0)
 }
 
 /// The capabilities of this process: effective, permitted, inheritable.
-pub(crate) fn capabilities() -> Result<[u64; 3], Errno> {
+pub(crate) fn capabilities() -> Result<[u64; 3], RawErrno> {
     let header = [CAPABILITY_VERSION, 0];
     let mut sets = [0_u32; 6];
     // SAFETY: header and sets are live locals of the sizes of version 3.
@@ -467,7 +467,7 @@ pub(crate) fn capabilities() -> Result<[u64; 3], Errno> {
 }
 
 /// Sets them. The sets can only shrink, but for the inheritable one within the permitted one.
-pub(crate) fn set_capabilities(sets: [u64; 3]) -> Result<(), Errno> {
+pub(crate) fn set_capabilities(sets: [u64; 3]) -> Result<(), RawErrno> {
     let header = [CAPABILITY_VERSION, 0];
     let [effective, permitted, inheritable] = sets;
     let low = |set: u64| set as u32;
@@ -485,36 +485,36 @@ pub(crate) fn set_capabilities(sets: [u64; 3]) -> Result<(), Errno> {
 }
 
 /// Empties the set of capabilities that programs without privileges would keep.
-pub(crate) fn clear_ambient() -> Result<(), Errno> {
+pub(crate) fn clear_ambient() -> Result<(), RawErrno> {
     control(AMBIENT, 4, 0)
 }
 
 /// Lets the next program keep a capability.
-pub(crate) fn raise_ambient(capability: usize) -> Result<(), Errno> {
+pub(crate) fn raise_ambient(capability: usize) -> Result<(), RawErrno> {
     control(AMBIENT, 2, capability)
 }
 
 /// `prctl`, for operations that take numbers, or the address of a live string.
-fn control(operation: i32, one: usize, two: usize) -> Result<(), Errno> {
+fn control(operation: i32, one: usize, two: usize) -> Result<(), RawErrno> {
     // SAFETY: the operations used here read no memory, but for a name, which callers keep alive.
     unsafe { call!(PRCTL, operation, one, two, 0, 0) }.map(drop)
 }
 
 /// Sets a limit, the soft and the hard one alike.
-pub(crate) fn set_limit(resource: u32, value: u64) -> Result<(), Errno> {
+pub(crate) fn set_limit(resource: u32, value: u64) -> Result<(), RawErrno> {
     let limit = [value, value];
     let no_old = ptr::null::<u64>();
     // SAFETY: the limit is a live local.
     unsafe { call!(PRLIMIT64, 0, resource, limit.as_ptr(), no_old) }.map(drop)
 }
 
-pub(crate) fn set_host_name(name: &[u8]) -> Result<(), Errno> {
+pub(crate) fn set_host_name(name: &[u8]) -> Result<(), RawErrno> {
     // SAFETY: address and length are those of a live slice.
     unsafe { call!(SETHOSTNAME, name.as_ptr(), name.len()) }.map(drop)
 }
 
 /// A stream socket that listens under a name in the working directory.
-pub(crate) fn listen_here(name: &CStr) -> Result<i32, Errno> {
+pub(crate) fn listen_here(name: &CStr) -> Result<i32, RawErrno> {
     const UNIX: u16 = 1;
     const STREAM: i32 = 1;
     const BACKLOG: i32 = 128;
@@ -522,7 +522,7 @@ pub(crate) fn listen_here(name: &CStr) -> Result<i32, Errno> {
     address[..2].copy_from_slice(&UNIX.to_ne_bytes());
     let bytes = name.to_bytes_with_nul();
     let room = address.get_mut(2..2 + bytes.len());
-    room.ok_or(Errno::NAMETOOLONG)?.copy_from_slice(bytes);
+    room.ok_or(RawErrno::NAMETOOLONG)?.copy_from_slice(bytes);
     // SAFETY: the call takes no addresses.
     let socket =
         unsafe { call!(SOCKET, i32::from(UNIX), STREAM | O_CLOEXEC, 0) }.map(descriptor)?;
@@ -550,11 +550,11 @@ pub(crate) unsafe fn execute(
     path: &CStr,
     arguments: *const *const core::ffi::c_char,
     environment: *const *const core::ffi::c_char,
-) -> Errno {
+) -> RawErrno {
     // SAFETY: the path is a live C string; the arrays are the caller's promise. The kernel takes no fourth
     // word; a filter sees it.
     let result = unsafe { call!(EXECVE, path.as_ptr(), arguments, environment, OWN_CALL) };
-    result.err().unwrap_or(Errno(0))
+    result.err().unwrap_or(RawErrno(0))
 }
 
 /// As [`execute`], of the program that a descriptor is.
@@ -566,24 +566,24 @@ pub(crate) unsafe fn execute_file(
     fd: i32,
     arguments: *const *const core::ffi::c_char,
     environment: *const *const core::ffi::c_char,
-) -> Errno {
+) -> RawErrno {
     const EMPTY_PATH: i32 = 0x1000;
     let here = c"".as_ptr();
     // SAFETY: the path is a live C string; the arrays are the caller's promise.
     let result = unsafe { call!(EXECVEAT, fd, here, arguments, environment, EMPTY_PATH) };
-    result.err().unwrap_or(Errno(0))
+    result.err().unwrap_or(RawErrno(0))
 }
 
 /// Sends bytes over a socket, with at most [`MOST_DESCRIPTORS`]. A partner that is gone raises no signal.
-pub(crate) fn send(socket: i32, bytes: &[u8], fds: &[i32]) -> Result<(), Errno> {
+pub(crate) fn send(socket: i32, bytes: &[u8], fds: &[i32]) -> Result<(), RawErrno> {
     const NO_SIGNAL: i32 = 0x4000;
-    let mut control = Control::<MOST_DESCRIPTORS>::default();
+    let mut control = CmsghdrDescriptors::<MOST_DESCRIPTORS>::default();
     let length = control.put(fds);
-    let part = Part {
+    let part = IoVec {
         start: bytes.as_ptr().cast_mut(),
         length: bytes.len(),
     };
-    let message = Message::new(&part, &raw mut control, length);
+    let message = Msghdr::new(&part, &raw mut control, length);
     // SAFETY: message, part, bytes and control are live; the kernel reads as much as the lengths say.
     // It takes no fourth word; a filter sees that.
     unsafe { call!(SENDMSG, socket, &raw const message, NO_SIGNAL, OWN_CALL) }.map(drop)
@@ -595,16 +595,20 @@ pub(crate) fn receive<const N: usize>(
     socket: i32,
     bytes: &mut [u8],
     fds: &mut [i32; N],
-) -> Result<(usize, usize), Errno> {
+) -> Result<(usize, usize), RawErrno> {
     const CLOSE_ON_EXEC: i32 = 0x4000_0000;
-    let mut control = Control::<N>::default();
-    let part = Part {
+    let mut control = CmsghdrDescriptors::<N>::default();
+    let part = IoVec {
         start: bytes.as_mut_ptr(),
         length: bytes.len(),
     };
     // Without room, descriptors that come uncalled are dropped by the kernel.
-    let room = if N == 0 { 0 } else { size_of::<Control<N>>() };
-    let mut message = Message::new(&part, &raw mut control, room);
+    let room = if N == 0 {
+        0
+    } else {
+        size_of::<CmsghdrDescriptors<N>>()
+    };
+    let mut message = Msghdr::new(&part, &raw mut control, room);
     // SAFETY: message, part, bytes and control are live; the kernel fills at most the lengths given.
     let count = unsafe { call!(RECVMSG, socket, &raw mut message, CLOSE_ON_EXEC) }?;
     Ok((count, control.take(message.control_length, fds)))
@@ -621,25 +625,29 @@ pub(crate) fn receive_byte(socket: i32) -> Option<u8> {
 
 /// `struct iovec`.
 #[repr(C)]
-struct Part {
+struct IoVec {
     start: *mut u8,
     length: usize,
 }
 
 /// `struct msghdr`.
 #[repr(C)]
-struct Message {
+struct Msghdr {
     name: *const u8,
     name_length: u64,
-    parts: *const Part,
+    parts: *const IoVec,
     part_count: usize,
     control: *mut u8,
     control_length: usize,
     flags: u64,
 }
 
-impl Message {
-    fn new<const N: usize>(part: &Part, control: *mut Control<N>, control_length: usize) -> Self {
+impl Msghdr {
+    fn new<const N: usize>(
+        part: &IoVec,
+        control: *mut CmsghdrDescriptors<N>,
+        control_length: usize,
+    ) -> Self {
         Self {
             name: ptr::null(),
             name_length: 0,
@@ -658,7 +666,7 @@ impl Message {
 
 /// One control message with descriptors: `struct cmsghdr` and what follows it.
 #[repr(C)]
-struct Control<const N: usize> {
+struct CmsghdrDescriptors<const N: usize> {
     length: usize,
     level: i32,
     kind: i32,
@@ -667,7 +675,7 @@ struct Control<const N: usize> {
     rounding: u32,
 }
 
-impl<const N: usize> Default for Control<N> {
+impl<const N: usize> Default for CmsghdrDescriptors<N> {
     fn default() -> Self {
         Self {
             length: 0,
@@ -679,7 +687,7 @@ impl<const N: usize> Default for Control<N> {
     }
 }
 
-impl<const N: usize> Control<N> {
+impl<const N: usize> CmsghdrDescriptors<N> {
     const HEADER: usize = 16;
 
     /// Its length in a message: none without descriptors.

@@ -12,32 +12,39 @@ use core::cell::Cell;
 use core::ffi::CStr;
 
 use super::bounds;
-use super::calls::{self, ExitOnDrop, O_PATH, SIGCHLD, SIGCONT, SIGKILL, WORKING_DIRECTORY};
-use super::early_tool::Early;
-use super::mounts::{self, Attributes};
-use super::network::Network;
-use super::order::{self, Order, Span};
-use super::raw::{self, Errno, O_DIRECTORY};
-use super::record::{self, End, Names, Record, Refusal, Report, Step};
-use super::root::{MOST_PRIVATE, Root};
-use super::steps::Site;
-use super::tool::{self, Task};
-use super::tree_limits::{self, Watch};
+use super::calls::{self, KeeperExitOnDrop, O_PATH, SIGCHLD, SIGCONT, SIGKILL, WORKING_DIRECTORY};
+use super::early_tool::EarlyProcess;
+use super::mounts::{self, MountRestrictions};
+use super::network::NetworkNamespace;
+use super::order::{self, OrderBlock, OrderSpan};
+use super::raw::{self, O_DIRECTORY, RawErrno};
+use super::record::{
+    self, KeeperMessage, KeeperReport, ProcessNames, ProgramEndRecord, StartStep, StepFailure,
+};
+use super::root::{MOST_PRIVATE, NewRoot};
+use super::steps::StepContext;
+use super::tool::{self, ToolTask};
+use super::tree_limits::{self, LimitWatch};
 
 /// The life of a keeper with an order of its own, from the fork to its end. All signals are blocked.
-pub(crate) fn run(order: &Order) -> ! {
-    let _no_unwinding = ExitOnDrop;
+pub(crate) fn run(order: &OrderBlock) -> ! {
+    let _no_unwinding = KeeperExitOnDrop;
     let line = order.header.line;
-    let prepared = arrive(order).and_then(|()| Prepared::new(order, line));
+    let prepared = arrive(order).and_then(|()| PreparedKeeper::new(order, line));
     keep(order, prepared, line, order.header.host)
 }
 
 /// Starts the tool, if all went well so far, and keeps it to its end.
-pub(crate) fn keep(order: &Order, prepared: Result<Prepared, Refusal>, line: i32, host: i32) -> ! {
+pub(crate) fn keep(
+    order: &OrderBlock,
+    prepared: Result<PreparedKeeper, StepFailure>,
+    line: i32,
+    host: i32,
+) -> ! {
     match prepared.and_then(|prepared| prepared.start(order, line, host)) {
-        Err(refusal) => say(line, Record::Refused(refusal)),
+        Err(refusal) => say(line, KeeperMessage::Refused(refusal)),
         Ok((mut keeper, report)) => {
-            say(line, Record::Started(report));
+            say(line, KeeperMessage::Started(report));
             // The ends of the tool's pipes are the tool's alone.
             keeper.close_others();
             keeper.watch();
@@ -48,82 +55,96 @@ pub(crate) fn keep(order: &Order, prepared: Result<Prepared, Refusal>, line: i32
 }
 
 /// Leaves what came from the host: its signal handlers, descriptors and session.
-fn arrive(order: &Order) -> Result<(), Refusal> {
+fn arrive(order: &OrderBlock) -> Result<(), StepFailure> {
     // Children are waited for, also if the host ignores its own. A new program would inherit that too.
     calls::reset_signals();
     // Other keepers' lines and pipes that happened to be open would keep those from coming to an end.
-    close_all_but(order, order.header.kept).map_err(Refusal::at(Step::CloseDescriptors))?;
-    calls::leave_session().map_err(Refusal::at(Step::Session))
+    close_all_but(order, order.header.kept)
+        .map_err(StepFailure::at(StartStep::CloseDescriptors))?;
+    calls::leave_session().map_err(StepFailure::at(StartStep::Session))
 }
 
 /// A keeper that has taken the first steps, which may be the same for many tools.
-pub(crate) struct Prepared {
-    root: Option<Root>,
+pub(crate) struct PreparedKeeper {
+    root: Option<NewRoot>,
     /// The ruleset of Landlock, or -1.
     ruleset: i32,
     /// The network namespace that is being made.
-    network: Option<Network>,
+    network: Option<NetworkNamespace>,
     /// The host's mask for the modes of new files, if the keeper has put it aside.
     mask: Option<u32>,
     /// The tool's process, if it is made already.
-    tool: Option<Early>,
-    report: Report,
+    tool: Option<EarlyProcess>,
+    report: KeeperReport,
 }
 
-impl Prepared {
+impl PreparedKeeper {
     /// Takes the first steps of an order.
-    pub(crate) fn new(order: &Order, line: i32) -> Result<Self, Refusal> {
+    pub(crate) fn new(order: &OrderBlock, line: i32) -> Result<Self, StepFailure> {
         let mut prepared = Self {
             root: None,
             ruleset: -1,
             network: None,
             mask: None,
             tool: None,
-            report: Report::default(),
+            report: KeeperReport::default(),
         };
         let confined = order.has(order::CONFINED);
         if order.has(order::NAMESPACES) {
             if order.has(order::OWN_NETWORK) {
-                prepared.network = Some(Network::begin().map_err(Refusal::at(Step::Network))?);
+                prepared.network =
+                    Some(NetworkNamespace::begin().map_err(StepFailure::at(StartStep::Network))?);
             }
-            map_users(order, line).map_err(Refusal::at(Step::Map))?;
+            map_users(order, line).map_err(StepFailure::at(StartStep::Map))?;
             if confined {
-                prepared.root =
-                    Some(Root::new(order.has(order::AHEAD)).map_err(Refusal::at(Step::Root))?);
+                prepared.root = Some(
+                    NewRoot::new(order.has(order::AHEAD))
+                        .map_err(StepFailure::at(StartStep::Root))?,
+                );
             } else {
                 prepared.report.proc = mounts::renew_proc().err();
             }
         } else {
-            calls::adopt_orphans().map_err(Refusal::at(Step::Adopt))?;
+            calls::adopt_orphans().map_err(StepFailure::at(StartStep::Adopt))?;
         }
-        conceal(order).map_err(Refusal::at(Step::Conceal))?;
+        conceal(order).map_err(StepFailure::at(StartStep::Conceal))?;
         if confined {
             if order.has(order::LANDLOCK) {
                 prepared.ruleset = bounds::new_ruleset(&order.header.ruleset)
-                    .map_err(Refusal::at(Step::Landlock))?;
+                    .map_err(StepFailure::at(StartStep::Landlock))?;
             }
-            close_ways_to_privileges().map_err(Refusal::at(Step::Privileges))?;
+            close_ways_to_privileges().map_err(StepFailure::at(StartStep::Privileges))?;
             // What the keeper makes has the mode that the steps say.
             prepared.mask = Some(calls::set_file_mask(0));
             prepared.take(order, order.header.base, 0, line)?;
         }
         if let Some(network) = prepared.network.take() {
             // Nobody asked whether its loopback is up.
-            let _ = network.enter().map_err(Refusal::at(Step::Network))?;
+            let _ = network
+                .enter()
+                .map_err(StepFailure::at(StartStep::Network))?;
         }
         if let Some(root) = &mut prepared.root
             && order.has(order::AHEAD)
         {
-            root.enter_ahead().map_err(Refusal::at(Step::EnterRoot))?;
+            root.enter_ahead()
+                .map_err(StepFailure::at(StartStep::EnterRoot))?;
         }
         if order.has(order::FILTERED_AHEAD) {
-            prepared.tool = Some(Early::begin(order).map_err(Refusal::at(Step::Fork))?);
+            prepared.tool =
+                Some(EarlyProcess::begin(order).map_err(StepFailure::at(StartStep::Fork))?);
         }
         Ok(prepared)
     }
 
-    fn take(&mut self, order: &Order, acts: Span, first: u32, line: i32) -> Result<(), Refusal> {
-        let mut site = Site {
+    fn take(
+        &mut self,
+        order: &OrderBlock,
+        acts: OrderSpan,
+        first: u32,
+        line: i32,
+    ) -> Result<(), StepFailure> {
+        let mut site = StepContext {
             root: self.root,
             ruleset: self.ruleset,
             network: self.network,
@@ -137,20 +158,28 @@ impl Prepared {
     }
 
     /// Takes the other steps, and starts the tool.
-    fn start(mut self, order: &Order, line: i32, host: i32) -> Result<(Keeper, Report), Refusal> {
+    fn start(
+        mut self,
+        order: &OrderBlock,
+        line: i32,
+        host: i32,
+    ) -> Result<(Keeper, KeeperReport), StepFailure> {
         let header = &order.header;
-        order.relocate().map_err(Refusal::at(Step::Order))?;
+        order
+            .relocate()
+            .map_err(StepFailure::at(StartStep::Order))?;
         self.take(order, header.steps, header.taken, line)?;
-        let mut watch = Watch::new(header);
+        let mut watch = LimitWatch::new(header);
         let needs_proc = watch.is_needed() || header.highest_id != 0;
         if let Some(root) = &mut self.root {
             if needs_proc && root.proc < 0 {
                 // For the keeper alone. Without one, it goes without watching.
-                root.proc = mounts::new(c"proc", &[], Attributes::default()).unwrap_or(-1);
+                root.proc = mounts::new(c"proc", &[], MountRestrictions::default()).unwrap_or(-1);
             }
             watch.proc = root.proc;
             watch.private = root.private;
-            root.enter().map_err(Refusal::at(Step::EnterRoot))?;
+            root.enter()
+                .map_err(StepFailure::at(StartStep::EnterRoot))?;
         } else if needs_proc && order.has(order::NAMESPACES) && self.report.proc.is_none() {
             let flags = O_PATH | O_DIRECTORY;
             watch.proc = calls::open_at(WORKING_DIRECTORY, c"/proc", flags).unwrap_or(-1);
@@ -161,8 +190,8 @@ impl Prepared {
             watch.private = [-1; MOST_PRIVATE];
         }
 
-        let signals = calls::child_signals().map_err(Refusal::at(Step::Signals))?;
-        let task = Task {
+        let signals = calls::child_signals().map_err(StepFailure::at(StartStep::Signals))?;
+        let task = ToolTask {
             order: *order,
             keeper: calls::id(),
             ruleset: self.ruleset,
@@ -182,7 +211,7 @@ impl Prepared {
             // Asked of the kernel, because the answer is what makes signals to "all" safe to send.
             is_first: task.keeper == 1,
             said: false,
-            left: Names::default(),
+            left: ProcessNames::default(),
             watch,
         };
         let _ = calls::change_directory(c"/");
@@ -191,10 +220,10 @@ impl Prepared {
 }
 
 /// Starts a process that becomes the tool, and waits until it has.
-fn begin(task: &Task) -> Result<i32, Refusal> {
+fn begin(task: &ToolTask) -> Result<i32, StepFailure> {
     const SHARE_MEMORY: u64 = 0x100;
     const UNTIL_EXEC: u64 = 0x4000;
-    let refuse = Refusal::at(Step::Fork);
+    let refuse = StepFailure::at(StartStep::Fork);
     let stack = calls::new_stack(STACK).map_err(&refuse)?;
     let flags = SHARE_MEMORY | UNTIL_EXEC | SIGCHLD.cast_unsigned() as u64;
     let argument = (&raw const *task).cast_mut().cast();
@@ -215,7 +244,7 @@ fn begin(task: &Task) -> Result<i32, Refusal> {
 }
 
 /// Maps the users of a new user namespace, or waits until that was done from outside.
-fn map_users(order: &Order, line: i32) -> Result<(), Errno> {
+fn map_users(order: &OrderBlock, line: i32) -> Result<(), RawErrno> {
     if order.has(order::MAPPED_FROM_OUTSIDE) {
         if calls::receive_byte(line) != Some(record::GO) {
             // The host is gone, or has given up.
@@ -232,7 +261,7 @@ fn map_users(order: &Order, line: i32) -> Result<(), Errno> {
     write(c"/proc/self/gid_map", order.bytes(order.header.gid_map)?)
 }
 
-fn conceal(order: &Order) -> Result<(), Errno> {
+fn conceal(order: &OrderBlock) -> Result<(), RawErrno> {
     calls::set_inspectable(false)?;
     let [start, end] = order.header.traces;
     if start != 0 {
@@ -249,7 +278,7 @@ fn conceal(order: &Order) -> Result<(), Errno> {
 
 /// The tool inherits it. A keeper without capabilities has nothing to close: what it starts cannot gain
 /// privileges, because of `no_new_privs`.
-fn close_ways_to_privileges() -> Result<(), Errno> {
+fn close_ways_to_privileges() -> Result<(), RawErrno> {
     const SETPCAP: u64 = 1 << 8;
     let [effective, permitted, _] = calls::capabilities()?;
     if effective & SETPCAP == 0 && permitted == 0 {
@@ -285,8 +314,8 @@ struct Keeper {
     /// Whether the host was told how the tool ended.
     said: bool,
     /// Without namespaces, the processes that were still there when the tool had ended.
-    left: Names,
-    watch: Watch,
+    left: ProcessNames,
+    watch: LimitWatch,
 }
 
 impl Keeper {
@@ -391,13 +420,13 @@ impl Keeper {
                 true => tree_limits::names(self.watch.proc),
                 false => self.left,
             };
-            let end = End {
+            let end = ProgramEndRecord {
                 status,
                 reached,
                 is_empty,
                 left,
             };
-            say(self.line, Record::Ended(end));
+            say(self.line, KeeperMessage::Ended(end));
         }
     }
 
@@ -430,7 +459,7 @@ impl Keeper {
 }
 
 /// Closes all descriptors but those of a span of numbers in rising order.
-pub(crate) fn close_all_but(order: &Order, kept: Span) -> Result<(), Errno> {
+pub(crate) fn close_all_but(order: &OrderBlock, kept: OrderSpan) -> Result<(), RawErrno> {
     let mut first = 0;
     for number in 0..kept.count {
         first = close_up_to(first, order.item(kept, number)?)?;
@@ -439,7 +468,7 @@ pub(crate) fn close_all_but(order: &Order, kept: Span) -> Result<(), Errno> {
 }
 
 /// As [`close_all_but`], of a list in which negative numbers stand for nothing.
-pub(crate) fn close_all_but_these(kept: &[i32]) -> Result<(), Errno> {
+pub(crate) fn close_all_but_these(kept: &[i32]) -> Result<(), RawErrno> {
     let mut first = 0;
     for fd in kept.iter().filter(|fd| **fd >= 0) {
         first = close_up_to(first, *fd)?;
@@ -448,7 +477,7 @@ pub(crate) fn close_all_but_these(kept: &[i32]) -> Result<(), Errno> {
 }
 
 /// Closes the descriptors from `first` up to the one before `fd`; the one after it.
-fn close_up_to(first: u32, fd: i32) -> Result<u32, Errno> {
+fn close_up_to(first: u32, fd: i32) -> Result<u32, RawErrno> {
     // Descriptors are not negative.
     let fd = fd.cast_unsigned();
     if fd > first {
@@ -458,7 +487,7 @@ fn close_up_to(first: u32, fd: i32) -> Result<u32, Errno> {
 }
 
 /// If nobody listens any more, nobody needs to know.
-fn say(line: i32, record: Record) {
+fn say(line: i32, record: KeeperMessage) {
     let _ = calls::send(line, &record.encode(), &[]);
 }
 

@@ -7,18 +7,18 @@ use core::ffi::CStr;
 use core::ptr;
 
 use super::calls::close;
-use super::raw::{self, Errno, call};
+use super::raw::{self, RawErrno, call};
 
 /// What a mount refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Attributes {
+pub(crate) struct MountRestrictions {
     pub(crate) read_only: bool,
     pub(crate) no_exec: bool,
     /// Devices work. They never do but in binds of single ones.
     pub(crate) dev: bool,
 }
 
-impl Attributes {
+impl MountRestrictions {
     /// As the kernel codes them. Programs never change the user.
     pub(crate) fn bits(self) -> u64 {
         const READ_ONLY: u64 = 1;
@@ -37,8 +37,8 @@ impl Attributes {
 pub(crate) fn new(
     kind: &CStr,
     parameters: &[(&CStr, &CStr)],
-    attributes: Attributes,
-) -> Result<i32, Errno> {
+    attributes: MountRestrictions,
+) -> Result<i32, RawErrno> {
     const CLOSE_ON_EXEC: i32 = 1;
     const SET_STRING: i32 = 1;
     const CREATE: i32 = 6;
@@ -69,7 +69,7 @@ pub(crate) fn new(
 }
 
 /// A copy of what a descriptor shows, with what is mounted below it; attached nowhere.
-pub(crate) fn copy(fd: i32) -> Result<i32, Errno> {
+pub(crate) fn copy(fd: i32) -> Result<i32, RawErrno> {
     const CLONE: i32 = 1;
     const CLOSE_ON_EXEC: i32 = 0o2_000_000;
     let flags = CLONE | CLOSE_ON_EXEC | RECURSIVE | EMPTY_PATH;
@@ -79,13 +79,13 @@ pub(crate) fn copy(fd: i32) -> Result<i32, Errno> {
 
 /// Adds attributes to a mount and all below it, and cuts them off from the mounts they were copied from:
 /// what the host mounts later would come without these attributes.
-pub(crate) fn restrict(fd: i32, attributes: Attributes) -> Result<(), Errno> {
+pub(crate) fn restrict(fd: i32, attributes: MountRestrictions) -> Result<(), RawErrno> {
     set(fd, attributes.bits(), PRIVATE, RECURSIVE)
 }
 
 /// Gives a mount and all below it just these attributes, whatever they had.
-pub(crate) fn renew(fd: i32, attributes: Attributes) -> Result<(), Errno> {
-    let all = Attributes {
+pub(crate) fn renew(fd: i32, attributes: MountRestrictions) -> Result<(), RawErrno> {
+    let all = MountRestrictions {
         read_only: true,
         no_exec: true,
         dev: false,
@@ -95,19 +95,19 @@ pub(crate) fn renew(fd: i32, attributes: Attributes) -> Result<(), Errno> {
 }
 
 /// Makes one mount read-only, and none below it.
-pub(crate) fn make_read_only(fd: i32) -> Result<(), Errno> {
-    let attributes = Attributes {
+pub(crate) fn make_read_only(fd: i32) -> Result<(), RawErrno> {
+    let attributes = MountRestrictions {
         read_only: true,
-        ..Attributes::default()
+        ..MountRestrictions::default()
     };
     set(fd, attributes.bits(), 0, 0)
 }
 
-fn set(fd: i32, bits: u64, propagation: u64, flags: i32) -> Result<(), Errno> {
+fn set(fd: i32, bits: u64, propagation: u64, flags: i32) -> Result<(), RawErrno> {
     change(fd, bits, 0, propagation, flags)
 }
 
-fn change(fd: i32, set: u64, clear: u64, propagation: u64, flags: i32) -> Result<(), Errno> {
+fn change(fd: i32, set: u64, clear: u64, propagation: u64, flags: i32) -> Result<(), RawErrno> {
     // `struct mount_attr`: what to set, what to clear, the propagation, a user namespace.
     let attributes = [set, clear, propagation, 0];
     // SAFETY: the path is a live C string, the attributes a live local of the size that is given.
@@ -125,7 +125,7 @@ fn change(fd: i32, set: u64, clear: u64, propagation: u64, flags: i32) -> Result
 }
 
 /// Puts a mount that is attached nowhere onto what a descriptor shows.
-pub(crate) fn attach(mount: i32, target: i32) -> Result<(), Errno> {
+pub(crate) fn attach(mount: i32, target: i32) -> Result<(), RawErrno> {
     const BOTH_BY_DESCRIPTOR: i32 = 0x04 | 0x40;
     let here = c"".as_ptr();
     // SAFETY: the paths are live C strings.
@@ -133,7 +133,7 @@ pub(crate) fn attach(mount: i32, target: i32) -> Result<(), Errno> {
 }
 
 /// Makes the working directory, which is the root of a mount, the root of all; detaches the old one.
-pub(crate) fn enter_as_root() -> Result<(), Errno> {
+pub(crate) fn enter_as_root() -> Result<(), RawErrno> {
     const DETACH: i32 = 2;
     let here = c".".as_ptr();
     // The old root comes to lie on the new one, where the working directory stays beneath it.
@@ -144,7 +144,7 @@ pub(crate) fn enter_as_root() -> Result<(), Errno> {
 }
 
 /// Mounts a `/proc` that shows the process namespace of this process, where no mount can reach the host.
-pub(crate) fn renew_proc() -> Result<(), Errno> {
+pub(crate) fn renew_proc() -> Result<(), RawErrno> {
     const SLAVE_ALL: usize = 1 << 19 | 1 << 14;
     const NO_SUID_DEV_EXEC: usize = 2 | 4 | 8;
     let nothing = ptr::null::<u8>();

@@ -6,10 +6,10 @@
 )]
 
 use super::calls::{O_CLOEXEC, close, descriptor};
-use super::raw::{self, Errno, call};
+use super::raw::{self, RawErrno, call};
 
 /// Moves this process into a new network namespace; a descriptor of that.
-pub(crate) fn new_network() -> Result<i32, Errno> {
+pub(crate) fn new_network() -> Result<i32, RawErrno> {
     const UNIX: i32 = 1;
     const STREAM: i32 = 1;
     const NAMESPACE_OF_SOCKET: i32 = 0x894c;
@@ -25,13 +25,13 @@ pub(crate) fn new_network() -> Result<i32, Errno> {
 }
 
 /// Moves this process into the network namespace of a descriptor.
-pub(crate) fn enter_network(namespace: i32) -> Result<(), Errno> {
+pub(crate) fn enter_network(namespace: i32) -> Result<(), RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(SETNS, namespace, NETWORK) }.map(drop)
 }
 
 /// Switches on the loopback device of this network namespace.
-pub(crate) fn raise_loopback() -> Result<(), Errno> {
+pub(crate) fn raise_loopback() -> Result<(), RawErrno> {
     const INET: i32 = 2;
     const DATAGRAM: i32 = 2;
     const SET_INTERFACE_FLAGS: i32 = 0x8914;

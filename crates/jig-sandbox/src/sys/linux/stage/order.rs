@@ -1,6 +1,6 @@
-//! [`Order`]: all that a keeper and its tool are to do, in one flat block of bytes.
+//! [`OrderBlock`]: all that a keeper and its tool are to do, in one flat block of bytes.
 //!
-//! It holds no addresses but those that [`Order::relocate`] makes in place, so that it can be copied with
+//! It holds no addresses but those that [`OrderBlock::relocate`] makes in place, so that it can be copied with
 //! a fork, or sent to another process. Places are counted in bytes from its start. The host writes it;
 //! whoever reads it checks every place all the same.
 
@@ -12,12 +12,12 @@
 use core::ffi::{CStr, c_char};
 use core::ptr;
 
-use super::raw::{self, Errno, call};
+use super::raw::{self, RawErrno, call};
 
 /// What an order begins with.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(crate) struct Header {
+pub(crate) struct OrderHeader {
     /// The length of the whole, in bytes.
     pub(crate) length: u64,
     /// What Landlock decides about: files, network, scopes.
@@ -35,28 +35,28 @@ pub(crate) struct Header {
     pub(crate) flags: u32,
     /// The text of the maps of users and groups: the keeper's to write, or with [`MAPPED_FROM_OUTSIDE`]
     /// that of its parent.
-    pub(crate) uid_map: Span,
-    pub(crate) gid_map: Span,
-    /// [`Act`]s that can be taken ahead of time, and those of this call.
-    pub(crate) base: Span,
-    pub(crate) steps: Span,
+    pub(crate) uid_map: OrderSpan,
+    pub(crate) gid_map: OrderSpan,
+    /// [`PackedStep`]s that can be taken ahead of time, and those of this call.
+    pub(crate) base: OrderSpan,
+    pub(crate) steps: OrderSpan,
     /// How many acts come before `steps`, in this order or an earlier one.
     pub(crate) taken: u32,
     /// Instructions of the filter, 8 bytes each.
-    pub(crate) filter: Span,
+    pub(crate) filter: OrderSpan,
     /// Places of the files to execute, 4 bytes each.
-    pub(crate) candidates: Span,
+    pub(crate) candidates: OrderSpan,
     /// Places of strings, 8 bytes each, the last one 0: they become pointers.
-    pub(crate) arguments: Span,
-    pub(crate) environment: Span,
+    pub(crate) arguments: OrderSpan,
+    pub(crate) environment: OrderSpan,
     /// The place of the working directory's path.
     pub(crate) directory: u32,
-    /// [`Move`]s, numbers in rising order, and [`Limit`]s.
-    pub(crate) moves: Span,
-    pub(crate) targets: Span,
-    pub(crate) limits: Span,
+    /// [`PackedMove`]s, numbers in rising order, and [`PackedRlimit`]s.
+    pub(crate) moves: OrderSpan,
+    pub(crate) targets: OrderSpan,
+    pub(crate) limits: OrderSpan,
     /// The descriptors that are needed until the tool runs, in rising order.
-    pub(crate) kept: Span,
+    pub(crate) kept: OrderSpan,
     /// The keeper's end of the line to its host, and the host's process descriptor.
     pub(crate) line: i32,
     pub(crate) host: i32,
@@ -64,15 +64,15 @@ pub(crate) struct Header {
     pub(crate) page: u32,
     /// Instructions of the filter by which the host watches what the tool asks for, 8 bytes each; none if
     /// it does not.
-    pub(crate) watched: Span,
+    pub(crate) watched: OrderSpan,
 }
 
 const _: () = assert!(
-    size_of::<Header>() == 10 * 8 + 32 * 4,
+    size_of::<OrderHeader>() == 10 * 8 + 32 * 4,
     "no room is left between the fields"
 );
 
-impl Header {
+impl OrderHeader {
     pub(crate) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
@@ -93,7 +93,7 @@ impl Header {
 /// So many things from this place on.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(crate) struct Span {
+pub(crate) struct OrderSpan {
     pub(crate) at: u32,
     pub(crate) count: u32,
 }
@@ -101,7 +101,7 @@ pub(crate) struct Span {
 /// A step of a confinement. What each field means is up to its kind.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(crate) struct Act {
+pub(crate) struct PackedStep {
     /// A size, or the rights of a rule.
     pub(crate) number: u64,
     pub(crate) kind: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Act {
     pub(crate) target: u32,
     pub(crate) other: u32,
     /// Bytes.
-    pub(crate) content: Span,
+    pub(crate) content: OrderSpan,
     pub(crate) mode: u32,
     pub(crate) unused: u32,
 }
@@ -119,7 +119,7 @@ pub(crate) struct Act {
 /// A socket to make. Datagrams are for one address of IPv4, streams for all.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(crate) struct Socket {
+pub(crate) struct SocketOrder {
     pub(crate) address: [u8; 4],
     pub(crate) port: u16,
     /// [`DATAGRAMS`] or [`STREAMS`].
@@ -129,7 +129,7 @@ pub(crate) struct Socket {
 /// A descriptor to pass.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(crate) struct Move {
+pub(crate) struct PackedMove {
     pub(crate) source: i32,
     /// Where it is parked, so that no target overwrites a source. Filled in by the tool.
     pub(crate) copy: i32,
@@ -139,7 +139,7 @@ pub(crate) struct Move {
 /// A limit, as `setrlimit` takes it.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(crate) struct Limit {
+pub(crate) struct PackedRlimit {
     pub(crate) value: u64,
     pub(crate) resource: u32,
     pub(crate) unused: u32,
@@ -150,51 +150,51 @@ pub(crate) struct Limit {
 /// # Safety
 ///
 /// The type consists of integers without padding.
-pub(crate) unsafe trait Plain: Copy {}
+pub(crate) unsafe trait PlainNumbers: Copy {}
 
 // SAFETY: each is an integer, or a `repr(C)` struct of integers in which no room is left between them.
-unsafe impl Plain for u8 {}
+unsafe impl PlainNumbers for u8 {}
 // SAFETY: as above.
-unsafe impl Plain for i32 {}
+unsafe impl PlainNumbers for i32 {}
 // SAFETY: as above.
-unsafe impl Plain for u32 {}
+unsafe impl PlainNumbers for u32 {}
 // SAFETY: as above.
-unsafe impl Plain for u64 {}
+unsafe impl PlainNumbers for u64 {}
 // SAFETY: as above.
-unsafe impl Plain for Header {}
+unsafe impl PlainNumbers for OrderHeader {}
 // SAFETY: as above.
-unsafe impl Plain for Act {}
+unsafe impl PlainNumbers for PackedStep {}
 // SAFETY: as above.
-unsafe impl Plain for Move {}
+unsafe impl PlainNumbers for PackedMove {}
 // SAFETY: as above.
-unsafe impl Plain for Socket {}
+unsafe impl PlainNumbers for SocketOrder {}
 // SAFETY: as above.
-unsafe impl Plain for Limit {}
+unsafe impl PlainNumbers for PackedRlimit {}
 
-/// A block of bytes with a [`Header`].
+/// A block of bytes with a [`OrderHeader`].
 #[derive(Clone, Copy)]
-pub(crate) struct Order {
+pub(crate) struct OrderBlock {
     start: *mut u8,
     length: usize,
-    pub(crate) header: Header,
+    pub(crate) header: OrderHeader,
 }
 
-impl Order {
+impl OrderBlock {
     /// Takes on a block of bytes.
     ///
     /// # Safety
     ///
     /// The block is readable and writable for as long as the order is used, aligned to 8, and nobody else
     /// uses it meanwhile.
-    pub(crate) unsafe fn new(start: *mut u8, length: usize) -> Result<Self, Errno> {
+    pub(crate) unsafe fn new(start: *mut u8, length: usize) -> Result<Self, RawErrno> {
         let mut order = Self {
             start,
             length,
-            header: Header::default(),
+            header: OrderHeader::default(),
         };
         order.header = order.get(0)?;
         if order.header.length != length as u64 {
-            return Err(Errno::BADMSG);
+            return Err(RawErrno::BADMSG);
         }
         Ok(order)
     }
@@ -204,50 +204,54 @@ impl Order {
     }
 
     /// What is at a place.
-    fn get<T: Plain>(&self, at: usize) -> Result<T, Errno> {
+    fn get<T: PlainNumbers>(&self, at: usize) -> Result<T, RawErrno> {
         self.check(at, size_of::<T>())?;
         // SAFETY: the bytes are inside of the block, and any bits are a value of the type.
         Ok(unsafe { ptr::read_unaligned(self.start.add(at).cast()) })
     }
 
-    fn set<T: Plain>(&self, at: usize, value: T) -> Result<(), Errno> {
+    fn set<T: PlainNumbers>(&self, at: usize, value: T) -> Result<(), RawErrno> {
         self.check(at, size_of::<T>())?;
         // SAFETY: the bytes are inside of the block, which is writable.
         unsafe { ptr::write_unaligned(self.start.add(at).cast(), value) };
         Ok(())
     }
 
-    fn check(&self, at: usize, size: usize) -> Result<(), Errno> {
+    fn check(&self, at: usize, size: usize) -> Result<(), RawErrno> {
         match at.checked_add(size) {
             Some(end) if end <= self.length => Ok(()),
-            _ => Err(Errno::BADMSG),
+            _ => Err(RawErrno::BADMSG),
         }
     }
 
     /// The thing with this number among those of a span.
-    pub(crate) fn item<T: Plain>(&self, span: Span, number: u32) -> Result<T, Errno> {
+    pub(crate) fn item<T: PlainNumbers>(
+        &self,
+        span: OrderSpan,
+        number: u32,
+    ) -> Result<T, RawErrno> {
         self.get(Self::place::<T>(span, number)?)
     }
 
     /// Changes one.
-    pub(crate) fn set_item<T: Plain>(
+    pub(crate) fn set_item<T: PlainNumbers>(
         &self,
-        span: Span,
+        span: OrderSpan,
         number: u32,
         value: T,
-    ) -> Result<(), Errno> {
+    ) -> Result<(), RawErrno> {
         self.set(Self::place::<T>(span, number)?, value)
     }
 
-    fn place<T>(span: Span, number: u32) -> Result<usize, Errno> {
+    fn place<T>(span: OrderSpan, number: u32) -> Result<usize, RawErrno> {
         if number >= span.count {
-            return Err(Errno::BADMSG);
+            return Err(RawErrno::BADMSG);
         }
         Ok(span.at as usize + number as usize * size_of::<T>())
     }
 
     /// The bytes of a span of bytes.
-    pub(crate) fn bytes(&self, span: Span) -> Result<&[u8], Errno> {
+    pub(crate) fn bytes(&self, span: OrderSpan) -> Result<&[u8], RawErrno> {
         self.check(span.at as usize, span.count as usize)?;
         // SAFETY: the bytes are inside of the block; nobody changes strings and contents.
         Ok(unsafe {
@@ -256,10 +260,10 @@ impl Order {
     }
 
     /// The string at a place.
-    pub(crate) fn string(&self, at: u32) -> Result<&CStr, Errno> {
+    pub(crate) fn string(&self, at: u32) -> Result<&CStr, RawErrno> {
         let rest = (self.length as u32).saturating_sub(at);
-        let bytes = self.bytes(Span { at, count: rest })?;
-        CStr::from_bytes_until_nul(bytes).map_err(|_| Errno::BADMSG)
+        let bytes = self.bytes(OrderSpan { at, count: rest })?;
+        CStr::from_bytes_until_nul(bytes).map_err(|_| RawErrno::BADMSG)
     }
 
     /// Gives back memory that [`calls::map`] made for it.
@@ -272,42 +276,42 @@ impl Order {
     }
 
     /// The address of a span of things of `size` bytes each.
-    pub(crate) fn address(&self, span: Span, size: usize) -> Result<*const u8, Errno> {
+    pub(crate) fn address(&self, span: OrderSpan, size: usize) -> Result<*const u8, RawErrno> {
         let length = (span.count as usize)
             .checked_mul(size)
-            .ok_or(Errno::BADMSG)?;
+            .ok_or(RawErrno::BADMSG)?;
         self.check(span.at as usize, length)?;
         // SAFETY: the place is inside of the block.
         Ok(unsafe { self.start.add(span.at as usize) })
     }
 
     /// Turns the places of arguments and environment into pointers: what `execve` takes.
-    pub(crate) fn relocate(&self) -> Result<(), Errno> {
+    pub(crate) fn relocate(&self) -> Result<(), RawErrno> {
         for span in [self.header.arguments, self.header.environment] {
             for number in 0..span.count {
                 let at: u64 = self.item(span, number)?;
                 // The last one stays null, and only the last one is.
                 if (at == 0) != (number + 1 == span.count) {
-                    return Err(Errno::BADMSG);
+                    return Err(RawErrno::BADMSG);
                 }
                 if at != 0 {
-                    let at = u32::try_from(at).map_err(|_| Errno::BADMSG)?;
+                    let at = u32::try_from(at).map_err(|_| RawErrno::BADMSG)?;
                     let address = self.string(at)?.as_ptr().expose_provenance();
                     self.set_item(span, number, address as u64)?;
                 }
             }
             if span.count == 0 {
-                return Err(Errno::BADMSG);
+                return Err(RawErrno::BADMSG);
             }
         }
         Ok(())
     }
 
-    /// A table of pointers that [`Order::relocate`] has made.
-    pub(crate) fn pointers(&self, span: Span) -> Result<*const *const c_char, Errno> {
+    /// A table of pointers that [`OrderBlock::relocate`] has made.
+    pub(crate) fn pointers(&self, span: OrderSpan) -> Result<*const *const c_char, RawErrno> {
         let start = self.address(span, size_of::<u64>())?;
         if start.addr() % size_of::<u64>() != 0 {
-            return Err(Errno::BADMSG);
+            return Err(RawErrno::BADMSG);
         }
         Ok(start.cast())
     }

@@ -18,9 +18,9 @@ use x86_64::{clone_onto, syscall};
 
 /// An error number of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Errno(pub(crate) i32);
+pub(crate) struct RawErrno(pub(crate) i32);
 
-impl Errno {
+impl RawErrno {
     pub(crate) const NOENT: Self = Self(2);
     pub(crate) const SRCH: Self = Self(3);
     pub(crate) const INTR: Self = Self(4);
@@ -39,43 +39,43 @@ impl Errno {
 }
 
 /// A word that a call takes: a number, a descriptor, or an address.
-pub(crate) trait Word {
+pub(crate) trait SyscallWord {
     fn word(self) -> usize;
 }
 
-impl Word for usize {
+impl SyscallWord for usize {
     fn word(self) -> usize {
         self
     }
 }
 
 /// Negative numbers keep their sign in the wider register, as the kernel expects.
-impl Word for i32 {
+impl SyscallWord for i32 {
     fn word(self) -> usize {
         self as isize as usize
     }
 }
 
-impl Word for u32 {
+impl SyscallWord for u32 {
     fn word(self) -> usize {
         self as usize
     }
 }
 
 /// Both architectures have words of 64 bits.
-impl Word for u64 {
+impl SyscallWord for u64 {
     fn word(self) -> usize {
         self as usize
     }
 }
 
-impl<T> Word for *const T {
+impl<T> SyscallWord for *const T {
     fn word(self) -> usize {
         self.expose_provenance()
     }
 }
 
-impl<T> Word for *mut T {
+impl<T> SyscallWord for *mut T {
     fn word(self) -> usize {
         self.expose_provenance()
     }
@@ -90,7 +90,7 @@ impl<T> Word for *mut T {
 pub(crate) unsafe fn make<const N: usize>(
     number: usize,
     words: [usize; N],
-) -> Result<usize, Errno> {
+) -> Result<usize, RawErrno> {
     let mut all = [0; 6];
     for (to, from) in all.iter_mut().zip(words) {
         *to = from;
@@ -103,7 +103,7 @@ pub(crate) unsafe fn make<const N: usize>(
 /// `call!(NAME, word, …)`: a system call by the name of its number. `raw` must be in scope.
 macro_rules! call {
     ($name:ident $(, $word:expr)* $(,)?) => {
-        raw::make(raw::number::$name, [$(raw::Word::word($word)),*])
+        raw::make(raw::number::$name, [$(raw::SyscallWord::word($word)),*])
     };
 }
 pub(crate) use call;
@@ -121,7 +121,7 @@ pub(crate) unsafe fn clone_running(
     stack_top: *mut u8,
     job: extern "C" fn(*mut u8) -> !,
     argument: *mut u8,
-) -> Result<i32, Errno> {
+) -> Result<i32, RawErrno> {
     // SAFETY: the caller's promise.
     let result = unsafe { clone_onto(flags, stack_top, job, argument) };
     // Process ids are at most 2^22.
@@ -129,10 +129,10 @@ pub(crate) unsafe fn clone_running(
 }
 
 /// The last page of numbers stands for errors.
-fn outcome(result: usize) -> Result<usize, Errno> {
+fn outcome(result: usize) -> Result<usize, RawErrno> {
     let signed = result as isize;
     if (-4095..0).contains(&signed) {
-        Err(Errno(-signed as i32))
+        Err(RawErrno(-signed as i32))
     } else {
         Ok(result)
     }

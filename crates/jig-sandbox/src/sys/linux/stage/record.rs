@@ -2,32 +2,32 @@
 //!
 //! Keeper to host: sixteen words of 4 bytes. Host to keeper: one byte.
 
-use super::raw::Errno;
+use super::raw::RawErrno;
 
 /// What the keeper says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum KeeperMessage {
     /// The listening socket of the tool's door comes with this record.
     Door,
     /// The next of the sockets that the host serves come with this record.
     Sockets,
     /// The program runs.
-    Started(Report),
+    Started(KeeperReport),
     /// The program does not run.
-    Refused(Refusal),
+    Refused(StepFailure),
     /// The program has ended.
-    Ended(End),
+    Ended(ProgramEndRecord),
     /// What the tool asks for is heard at the descriptor that comes with this record.
     Listener,
     /// The kernel refused to have the tool watched. It runs all the same.
-    Unwatched(Errno),
+    Unwatched(RawErrno),
 }
 
 /// What the kernel accepted of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Report {
+pub(crate) struct KeeperReport {
     /// Without a confinement: why the tree has no `/proc` of its own, if it has none.
-    pub(crate) proc: Option<Errno>,
+    pub(crate) proc: Option<RawErrno>,
     /// Whether the kernel took the limit on processes and threads.
     pub(crate) tasks_limited: bool,
     /// The optional steps that failed, by their place and with the error; the rest is zero.
@@ -36,9 +36,9 @@ pub(crate) struct Report {
     count: u32,
 }
 
-impl Report {
+impl KeeperReport {
     /// Notes an optional step that failed. Those beyond the first few are only counted.
-    pub(crate) fn note(&mut self, place: u32, errno: Errno) {
+    pub(crate) fn note(&mut self, place: u32, errno: RawErrno) {
         if let Some(slot) = self.failed.get_mut(self.count as usize) {
             *slot = (place, errno.0);
         }
@@ -46,9 +46,9 @@ impl Report {
     }
 
     /// The failed steps that were told apart.
-    pub(crate) fn failed(&self) -> impl Iterator<Item = (u32, Errno)> + '_ {
+    pub(crate) fn failed(&self) -> impl Iterator<Item = (u32, RawErrno)> + '_ {
         let told = self.failed.iter().take(self.count as usize);
-        told.map(|(place, errno)| (*place, Errno(*errno)))
+        told.map(|(place, errno)| (*place, RawErrno(*errno)))
     }
 
     /// How many more failed.
@@ -59,7 +59,7 @@ impl Report {
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct End {
+pub(crate) struct ProgramEndRecord {
     /// As the kernel codes it.
     pub(crate) status: i32,
     /// The limits that the tree came up against: bits of [`REACHED_TASKS`] and so on.
@@ -67,27 +67,27 @@ pub(crate) struct End {
     /// Whether the keeper has seen that no other process is left.
     pub(crate) is_empty: bool,
     /// The names of the first few that are left.
-    pub(crate) left: Names,
+    pub(crate) left: ProcessNames,
 }
 
 /// The names of a few processes, as the kernel cuts them; what is zero is no name.
-pub(crate) type Names = [[u8; NAME]; NAMES];
+pub(crate) type ProcessNames = [[u8; NAME]; NAMES];
 
 /// A step that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) step: Step,
-    pub(crate) errno: Errno,
+pub(crate) struct StepFailure {
+    pub(crate) step: StartStep,
+    pub(crate) errno: RawErrno,
     /// Which of several: the act, the candidate, the descriptor or the limit.
     pub(crate) which: u32,
 }
 
-impl Refusal {
-    pub(crate) fn at(step: Step) -> impl Fn(Errno) -> Self {
+impl StepFailure {
+    pub(crate) fn at(step: StartStep) -> impl Fn(RawErrno) -> Self {
         Self::one_of(step, 0)
     }
 
-    pub(crate) fn one_of(step: Step, which: usize) -> impl Fn(Errno) -> Self {
+    pub(crate) fn one_of(step: StartStep, which: usize) -> impl Fn(RawErrno) -> Self {
         move |errno| Self {
             step,
             errno,
@@ -99,7 +99,7 @@ impl Refusal {
 /// The steps between the fork and the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
-pub(crate) enum Step {
+pub(crate) enum StartStep {
     Fork = 1,
     Launch,
     Order,
@@ -124,32 +124,32 @@ pub(crate) enum Step {
     Terminal,
 }
 
-impl Step {
+impl StartStep {
     /// In words, to come before "failed".
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Step::Fork => "making a process",
-            Step::Launch => "executing the launcher",
-            Step::Order => "reading the order",
-            Step::CloseDescriptors => "closing descriptors",
-            Step::Map => "mapping users into a new namespace",
-            Step::Adopt => "becoming the parent of orphans",
-            Step::Network => "making a network namespace",
-            Step::Root => "making a new root",
-            Step::Act => "a step of its confinement",
-            Step::EnterRoot => "entering the new root",
-            Step::Conceal => "hiding the keeper's memory",
-            Step::Signals => "listening for signals",
-            Step::Session => "beginning a session",
-            Step::Parent => "tying it to its keeper",
-            Step::Directory => "entering the working directory",
-            Step::Privileges => "giving up privileges",
-            Step::Landlock => "confining it by Landlock",
-            Step::Descriptor => "passing a descriptor",
-            Step::Limit => "setting a limit",
-            Step::Filter => "filtering its system calls",
-            Step::Execute => "executing it",
-            Step::Terminal => "taking on its terminal",
+            StartStep::Fork => "making a process",
+            StartStep::Launch => "executing the launcher",
+            StartStep::Order => "reading the order",
+            StartStep::CloseDescriptors => "closing descriptors",
+            StartStep::Map => "mapping users into a new namespace",
+            StartStep::Adopt => "becoming the parent of orphans",
+            StartStep::Network => "making a network namespace",
+            StartStep::Root => "making a new root",
+            StartStep::Act => "a step of its confinement",
+            StartStep::EnterRoot => "entering the new root",
+            StartStep::Conceal => "hiding the keeper's memory",
+            StartStep::Signals => "listening for signals",
+            StartStep::Session => "beginning a session",
+            StartStep::Parent => "tying it to its keeper",
+            StartStep::Directory => "entering the working directory",
+            StartStep::Privileges => "giving up privileges",
+            StartStep::Landlock => "confining it by Landlock",
+            StartStep::Descriptor => "passing a descriptor",
+            StartStep::Limit => "setting a limit",
+            StartStep::Filter => "filtering its system calls",
+            StartStep::Execute => "executing it",
+            StartStep::Terminal => "taking on its terminal",
         }
     }
 
@@ -159,38 +159,38 @@ impl Step {
     }
 
     pub(crate) const ALL: [Self; 22] = [
-        Step::Fork,
-        Step::Launch,
-        Step::Order,
-        Step::CloseDescriptors,
-        Step::Map,
-        Step::Adopt,
-        Step::Network,
-        Step::Root,
-        Step::Act,
-        Step::EnterRoot,
-        Step::Conceal,
-        Step::Signals,
-        Step::Session,
-        Step::Parent,
-        Step::Directory,
-        Step::Privileges,
-        Step::Landlock,
-        Step::Descriptor,
-        Step::Limit,
-        Step::Filter,
-        Step::Execute,
-        Step::Terminal,
+        StartStep::Fork,
+        StartStep::Launch,
+        StartStep::Order,
+        StartStep::CloseDescriptors,
+        StartStep::Map,
+        StartStep::Adopt,
+        StartStep::Network,
+        StartStep::Root,
+        StartStep::Act,
+        StartStep::EnterRoot,
+        StartStep::Conceal,
+        StartStep::Signals,
+        StartStep::Session,
+        StartStep::Parent,
+        StartStep::Directory,
+        StartStep::Privileges,
+        StartStep::Landlock,
+        StartStep::Descriptor,
+        StartStep::Limit,
+        StartStep::Filter,
+        StartStep::Execute,
+        StartStep::Terminal,
     ];
 }
 
-impl Record {
+impl KeeperMessage {
     pub(crate) fn encode(self) -> [u8; LENGTH] {
         let mut words = [0; WORDS];
         match self {
-            Record::Door => words[0] = DOOR,
-            Record::Sockets => words[0] = SOCKETS,
-            Record::Started(report) => {
+            KeeperMessage::Door => words[0] = DOOR,
+            KeeperMessage::Sockets => words[0] = SOCKETS,
+            KeeperMessage::Started(report) => {
                 words[0] = STARTED;
                 words[1] = report.proc.map_or(0, |errno| errno.0);
                 words[2] = i32::from(report.tasks_limited);
@@ -199,13 +199,13 @@ impl Record {
                     pair.copy_from_slice(&[place.cast_signed(), errno]);
                 }
             }
-            Record::Refused(refusal) => {
+            KeeperMessage::Refused(refusal) => {
                 words[0] = REFUSED;
                 words[1] = refusal.step as i32;
                 words[2] = refusal.errno.0;
                 words[3] = refusal.which.cast_signed();
             }
-            Record::Ended(end) => {
+            KeeperMessage::Ended(end) => {
                 words[0] = ENDED;
                 words[1] = end.status;
                 words[2] = end.reached.cast_signed();
@@ -215,8 +215,8 @@ impl Record {
                     *word = i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
                 }
             }
-            Record::Listener => words[0] = LISTENER,
-            Record::Unwatched(errno) => {
+            KeeperMessage::Listener => words[0] = LISTENER,
+            KeeperMessage::Unwatched(errno) => {
                 words[0] = UNWATCHED;
                 words[1] = errno.0;
             }
@@ -236,40 +236,40 @@ impl Record {
             *word = i32::from_ne_bytes(bytes.try_into().ok()?);
         }
         match words {
-            [DOOR, ..] => Some(Record::Door),
-            [SOCKETS, ..] => Some(Record::Sockets),
+            [DOOR, ..] => Some(KeeperMessage::Door),
+            [SOCKETS, ..] => Some(KeeperMessage::Sockets),
             [STARTED, proc, tasks, count, pairs @ ..] => {
                 let mut failed = [(0, 0); TOLD_APART];
                 for (slot, pair) in failed.iter_mut().zip(pairs.chunks_exact(2)) {
                     *slot = (pair[0].cast_unsigned(), pair[1]);
                 }
-                Some(Record::Started(Report {
-                    proc: Some(Errno(proc)).filter(|errno| errno.0 != 0),
+                Some(KeeperMessage::Started(KeeperReport {
+                    proc: Some(RawErrno(proc)).filter(|errno| errno.0 != 0),
                     tasks_limited: tasks != 0,
                     failed,
                     count: count.cast_unsigned(),
                 }))
             }
-            [REFUSED, step, number, which, ..] => Some(Record::Refused(Refusal {
-                step: Step::from_number(step)?,
-                errno: Errno(number),
+            [REFUSED, step, number, which, ..] => Some(KeeperMessage::Refused(StepFailure {
+                step: StartStep::from_number(step)?,
+                errno: RawErrno(number),
                 which: which.cast_unsigned(),
             })),
             [ENDED, status, reached, is_empty, names @ ..] => {
-                let mut left = Names::default();
+                let mut left = ProcessNames::default();
                 let slots = left.as_flattened_mut().chunks_exact_mut(4);
                 for (slot, word) in slots.zip(names) {
                     slot.copy_from_slice(&word.to_ne_bytes());
                 }
-                Some(Record::Ended(End {
+                Some(KeeperMessage::Ended(ProgramEndRecord {
                     status,
                     reached: reached.cast_unsigned(),
                     is_empty: is_empty != 0,
                     left,
                 }))
             }
-            [LISTENER, ..] => Some(Record::Listener),
-            [UNWATCHED, number, ..] => Some(Record::Unwatched(Errno(number))),
+            [LISTENER, ..] => Some(KeeperMessage::Listener),
+            [UNWATCHED, number, ..] => Some(KeeperMessage::Unwatched(RawErrno(number))),
             _ => None,
         }
     }

@@ -7,12 +7,12 @@
 )]
 
 use super::calls::{self, O_CLOEXEC, descriptor};
-use super::order::{self, Order, Socket, Span};
-use super::raw::{self, Errno, call};
-use super::record::{MOST_DESCRIPTORS, Record};
+use super::order::{self, OrderBlock, OrderSpan, SocketOrder};
+use super::raw::{self, RawErrno, call};
+use super::record::{KeeperMessage, MOST_DESCRIPTORS};
 
 /// Makes the sockets of a span, and sends them over the line in their order.
-pub(crate) fn make(order: &Order, sockets: Span, line: i32) -> Result<(), Errno> {
+pub(crate) fn make(order: &OrderBlock, sockets: OrderSpan, line: i32) -> Result<(), RawErrno> {
     let mut first = 0;
     while first < sockets.count {
         let mut made = [-1; MOST_DESCRIPTORS];
@@ -40,11 +40,11 @@ pub(crate) fn make(order: &Order, sockets: Span, line: i32) -> Result<(), Errno>
 
 /// The kernel lets a user have no more descriptors under way than one process may have open. The host takes
 /// them as they come.
-fn send(line: i32, fds: &[i32]) -> Result<(), Errno> {
+fn send(line: i32, fds: &[i32]) -> Result<(), RawErrno> {
     let mut pauses = 0;
     loop {
-        match calls::send(line, &Record::Sockets.encode(), fds) {
-            Err(Errno::TOOMANYREFS) if pauses < MOST_PAUSES => {
+        match calls::send(line, &KeeperMessage::Sockets.encode(), fds) {
+            Err(RawErrno::TOOMANYREFS) if pauses < MOST_PAUSES => {
                 pauses += 1;
                 calls::pause(1);
             }
@@ -53,7 +53,7 @@ fn send(line: i32, fds: &[i32]) -> Result<(), Errno> {
     }
 }
 
-fn socket(socket: &Socket) -> Result<i32, Errno> {
+fn socket(socket: &SocketOrder) -> Result<i32, RawErrno> {
     match socket.kind {
         order::DATAGRAMS => {
             let address = address_v4(socket.address, socket.port);
@@ -70,12 +70,12 @@ fn socket(socket: &Socket) -> Result<i32, Errno> {
                 }
             }
         }
-        _ => Err(Errno::BADMSG),
+        _ => Err(RawErrno::BADMSG),
     }
 }
 
 /// A stream socket on a port of every address: of both families, or where there is no IPv6, of IPv4.
-fn all_addresses(port: u16) -> Result<i32, Errno> {
+fn all_addresses(port: u16) -> Result<i32, RawErrno> {
     const LEVEL_V6: i32 = 41;
     const ONLY_V6: i32 = 26;
     let both = new(INET6, STREAM).and_then(|fd| {
@@ -87,18 +87,18 @@ fn all_addresses(port: u16) -> Result<i32, Errno> {
     both.or_else(|_| bound(INET, STREAM, &address_v4([0; 4], port)))
 }
 
-fn bound(family: i32, kind: i32, address: &[u8]) -> Result<i32, Errno> {
+fn bound(family: i32, kind: i32, address: &[u8]) -> Result<i32, RawErrno> {
     let fd = new(family, kind)?;
     bind(fd, Ok(()), address)
 }
 
-fn new(family: i32, kind: i32) -> Result<i32, Errno> {
+fn new(family: i32, kind: i32) -> Result<i32, RawErrno> {
     // SAFETY: the call takes no addresses.
     unsafe { call!(SOCKET, family, kind | O_CLOEXEC, 0) }.map(descriptor)
 }
 
 /// Binds a socket if all went well so far. If not, it is closed.
-fn bind(fd: i32, so_far: Result<(), Errno>, address: &[u8]) -> Result<i32, Errno> {
+fn bind(fd: i32, so_far: Result<(), RawErrno>, address: &[u8]) -> Result<i32, RawErrno> {
     let bound = so_far.and_then(|()| {
         // SAFETY: address and length are those of a live slice.
         unsafe { call!(BIND, fd, address.as_ptr(), address.len()) }
@@ -131,53 +131,53 @@ fn address_v6(port: u16) -> [u8; 28] {
 
 /// Adds a route by which all addresses of a network, of 4 or 16 bytes, are this machine's own. One that is
 /// there already is as good.
-pub(crate) fn make_local(network: &[u8], prefix: u32) -> Result<(), Errno> {
+pub(crate) fn make_local(network: &[u8], prefix: u32) -> Result<(), RawErrno> {
     let (family, most) = match network.len() {
         4 => (INET, 32),
         16 => (INET6, 128),
-        _ => return Err(Errno::BADMSG),
+        _ => return Err(RawErrno::BADMSG),
     };
     if prefix > most {
-        return Err(Errno::BADMSG);
+        return Err(RawErrno::BADMSG);
     }
-    let mut message = Route::new(family as u8, prefix as u8);
+    let mut message = NetlinkRoute::new(family as u8, prefix as u8);
     message.put(DESTINATION, network);
     message.put(INTERFACE, &LOOPBACK.to_ne_bytes());
     let socket = new(NETLINK, RAW)?;
     let result = calls::write(socket, message.finish()).and_then(|_| acknowledged(socket));
     calls::close(socket);
     match result {
-        Err(Errno::EXIST) => Ok(()),
+        Err(RawErrno::EXIST) => Ok(()),
         result => result,
     }
 }
 
 /// Reads the kernel's answer to a request that asks for one.
-fn acknowledged(socket: i32) -> Result<(), Errno> {
+fn acknowledged(socket: i32) -> Result<(), RawErrno> {
     // A header of 16 bytes, then the error below zero, then the start of the request.
     let mut answer = [0_u8; 256];
     let length = loop {
         match calls::read(socket, &mut answer) {
-            Err(Errno::INTR) => {}
+            Err(RawErrno::INTR) => {}
             result => break result?,
         }
     };
     match answer.get(..length).and_then(|answer| answer.get(16..20)) {
         Some(&[a, b, c, d]) => match i32::from_ne_bytes([a, b, c, d]) {
             0 => Ok(()),
-            errno => Err(Errno(-errno)),
+            errno => Err(RawErrno(-errno)),
         },
-        _ => Err(Errno::BADMSG),
+        _ => Err(RawErrno::BADMSG),
     }
 }
 
 /// A request for a new route: `struct nlmsghdr`, `struct rtmsg`, and attributes.
-struct Route {
+struct NetlinkRoute {
     bytes: [u8; 64],
     length: usize,
 }
 
-impl Route {
+impl NetlinkRoute {
     fn new(family: u8, prefix: u8) -> Self {
         const NEW_ROUTE: u16 = 24;
         const REQUEST_CREATE_ACKNOWLEDGE: u16 = 1 | 0x400 | 4;

@@ -4,40 +4,40 @@ use core::ffi::CStr;
 
 use super::bounds;
 use super::calls::{self, O_CREAT, O_EXCL, O_PATH, O_WRONLY, WORKING_DIRECTORY};
-use super::mounts::{self, Attributes};
-use super::network::Network;
-use super::order::{self, Act, Order, Span};
-use super::overlay::{self, Parts};
-use super::raw::Errno;
-use super::record::{Record, Refusal, Report, Step};
-use super::root::{self, Name, Root};
+use super::mounts::{self, MountRestrictions};
+use super::network::NetworkNamespace;
+use super::order::{self, OrderBlock, OrderSpan, PackedStep};
+use super::overlay::{self, OverlayDirectories};
+use super::raw::RawErrno;
+use super::record::{KeeperMessage, KeeperReport, StartStep, StepFailure};
+use super::root::{self, NewRoot, PathPart};
 use super::sockets;
 
 /// What steps are taken in.
-pub(crate) struct Site<'a> {
+pub(crate) struct StepContext<'a> {
     /// The new root; without namespaces there is none.
-    pub(crate) root: Option<Root>,
+    pub(crate) root: Option<NewRoot>,
     /// The ruleset of Landlock, or -1.
     pub(crate) ruleset: i32,
     /// The network namespace that is being made.
-    pub(crate) network: Option<Network>,
+    pub(crate) network: Option<NetworkNamespace>,
     /// The line to the host.
     pub(crate) line: i32,
-    pub(crate) report: &'a mut Report,
+    pub(crate) report: &'a mut KeeperReport,
 }
 
-impl Site<'_> {
+impl StepContext<'_> {
     /// Takes the acts of a span, of which the first has the number `first`.
     pub(crate) fn take_all(
         &mut self,
-        order: &Order,
-        acts: Span,
+        order: &OrderBlock,
+        acts: OrderSpan,
         first: u32,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), StepFailure> {
         for number in 0..acts.count {
             let place = first + number;
-            let refuse = Refusal::one_of(Step::Act, place as usize);
-            let act: Act = order.item(acts, number).map_err(&refuse)?;
+            let refuse = StepFailure::one_of(StartStep::Act, place as usize);
+            let act: PackedStep = order.item(acts, number).map_err(&refuse)?;
             let taken = match act.kind {
                 // Whoever makes the namespace also does that. Without the namespace nothing goes on,
                 // whether the loopback is needed or not.
@@ -54,21 +54,21 @@ impl Site<'_> {
     }
 
     /// Enters the network namespace when it is made. With it, whether its loopback is up.
-    pub(crate) fn enter_network(&mut self) -> Result<Result<(), Errno>, Refusal> {
+    pub(crate) fn enter_network(&mut self) -> Result<Result<(), RawErrno>, StepFailure> {
         match self.network.take() {
-            Some(network) => network.enter().map_err(Refusal::at(Step::Network)),
+            Some(network) => network.enter().map_err(StepFailure::at(StartStep::Network)),
             None => Ok(Ok(())),
         }
     }
 
-    fn root(&self) -> Result<&Root, Errno> {
-        self.root.as_ref().ok_or(Errno::INVAL)
+    fn root(&self) -> Result<&NewRoot, RawErrno> {
+        self.root.as_ref().ok_or(RawErrno::INVAL)
     }
 }
 
-fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
+fn take(order: &OrderBlock, act: &PackedStep, site: &mut StepContext<'_>) -> Result<(), RawErrno> {
     let target = order.string(act.target)?;
-    let attributes = Attributes {
+    let attributes = MountRestrictions {
         read_only: act.flags & order::READ_ONLY != 0,
         no_exec: act.flags & order::NO_EXEC != 0,
         dev: act.flags & order::DEV != 0,
@@ -95,25 +95,29 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
             attached
         }
         order::MOUNT_TMPFS => {
-            let (mut size, mut mode, mut inodes) = (Digits::new(), Digits::new(), Digits::new());
+            let (mut size, mut mode, mut inodes) = (
+                DecimalDigits::new(),
+                DecimalDigits::new(),
+                DecimalDigits::new(),
+            );
             let parameters = [
                 (c"size", size.set(act.number, 10)),
                 (c"mode", mode.set(act.mode.into(), 8)),
                 (c"nr_inodes", inodes.set(inodes_for(act.number), 10)),
             ];
             let mount = mounts::new(c"tmpfs", &parameters, attributes)?;
-            let root = site.root.as_mut().ok_or(Errno::INVAL)?;
+            let root = site.root.as_mut().ok_or(RawErrno::INVAL)?;
             place(root, mount, target)?;
             root.remember(mount);
             Ok(())
         }
         order::MOUNT_PROC => {
-            let writable = Attributes {
+            let writable = MountRestrictions {
                 read_only: false,
                 ..attributes
             };
             let mount = mounts::new(c"proc", &[], writable)?;
-            let root = site.root.as_mut().ok_or(Errno::INVAL)?;
+            let root = site.root.as_mut().ok_or(RawErrno::INVAL)?;
             place(root, mount, target)?;
             // The keeper looks at its tree through a mount of its own, and sets limits there.
             root.proc = mounts::copy(mount)?;
@@ -129,23 +133,23 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
             Ok(())
         }
         order::LISTEN => {
-            let mut name = Name::new();
+            let mut name = PathPart::new();
             let parent = site.root()?.parent(target, &mut name)?;
             // By its name alone: the path of a socket has little room.
             calls::enter_directory(parent)?;
             site.root()?.leave(parent);
             let socket = calls::listen_here(name.get()?)?;
-            let sent = calls::send(site.line, &Record::Door.encode(), &[socket]);
+            let sent = calls::send(site.line, &KeeperMessage::Door.encode(), &[socket]);
             calls::close(socket);
             sent
         }
         order::OVERLAY => {
-            let parts = Parts {
+            let parts = OverlayDirectories {
                 lower: order.string(act.other)?,
                 upper: order.string(act.mode)?,
                 work: order.string(act.unused)?,
             };
-            let root = site.root.as_mut().ok_or(Errno::INVAL)?;
+            let root = site.root.as_mut().ok_or(RawErrno::INVAL)?;
             let mount = overlay::new(root, &parts, attributes)?;
             root.remember_layer(mount)?;
             place(root, mount, target)?;
@@ -178,17 +182,17 @@ fn take(order: &Order, act: &Act, site: &mut Site<'_>) -> Result<(), Errno> {
         order::SOCKETS => sockets::make(order, act.content, site.line),
         order::REPLACE => replace(site.root()?, target, order.bytes(act.content)?),
         order::ALLOW_PORT => bounds::add_port_rule(site.ruleset, act.mode, act.number),
-        _ => Err(Errno::BADMSG),
+        _ => Err(RawErrno::BADMSG),
     }
 }
 
-fn make_file(root: &Root, target: &CStr, mode: u32, content: &[u8]) -> Result<(), Errno> {
+fn make_file(root: &NewRoot, target: &CStr, mode: u32, content: &[u8]) -> Result<(), RawErrno> {
     let fd = root.open(target, O_WRONLY | O_CREAT | O_EXCL, mode)?;
     let mut rest = content;
     while !rest.is_empty() {
         match calls::write(fd, rest) {
             Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-            Err(Errno::INTR) => {}
+            Err(RawErrno::INTR) => {}
             Err(errno) => return Err(errno),
         }
     }
@@ -198,11 +202,11 @@ fn make_file(root: &Root, target: &CStr, mode: u32, content: &[u8]) -> Result<()
 
 /// Puts a read-only file in the place of the one at the target. Nothing of it is left in the new root but
 /// the mount: its own name there is gone when this returns.
-fn replace(root: &Root, target: &CStr, content: &[u8]) -> Result<(), Errno> {
+fn replace(root: &NewRoot, target: &CStr, content: &[u8]) -> Result<(), RawErrno> {
     const NAME: &CStr = c".replaced";
     make_file(root, NAME, 0o444, content)?;
     let source = root.target(NAME)?;
-    let attributes = Attributes {
+    let attributes = MountRestrictions {
         read_only: true,
         no_exec: true,
         dev: false,
@@ -213,7 +217,12 @@ fn replace(root: &Root, target: &CStr, content: &[u8]) -> Result<(), Errno> {
 }
 
 /// Shows `source`, which is closed, at the target.
-fn bind(root: &Root, source: i32, target: &CStr, attributes: Attributes) -> Result<(), Errno> {
+fn bind(
+    root: &NewRoot,
+    source: i32,
+    target: &CStr,
+    attributes: MountRestrictions,
+) -> Result<(), RawErrno> {
     let mount = mounts::copy(source)?;
     calls::close(source);
     mounts::restrict(mount, attributes)?;
@@ -222,7 +231,7 @@ fn bind(root: &Root, source: i32, target: &CStr, attributes: Attributes) -> Resu
     Ok(())
 }
 
-fn place(root: &Root, mount: i32, target: &CStr) -> Result<(), Errno> {
+fn place(root: &NewRoot, mount: i32, target: &CStr) -> Result<(), RawErrno> {
     let place = root.target(target)?;
     let attached = mounts::attach(mount, place);
     calls::close(place);
@@ -230,14 +239,14 @@ fn place(root: &Root, mount: i32, target: &CStr) -> Result<(), Errno> {
 }
 
 /// Without a new root the target is a path of the host.
-fn allow(site: &Site<'_>, target: &CStr, rights: u64) -> Result<(), Errno> {
+fn allow(site: &StepContext<'_>, target: &CStr, rights: u64) -> Result<(), RawErrno> {
     let fd = match &site.root {
         Some(root) => root.target(target)?,
         None => calls::open_strictly(WORKING_DIRECTORY, target, O_PATH, 0, root::RESOLVE_STRICTLY)?,
     };
     let mut added = bounds::add_rule(site.ruleset, fd, rights);
     // Rights that only directories have are refused for other things.
-    if added == Err(Errno::INVAL) && !calls::facts(fd, c"")?.is_directory {
+    if added == Err(RawErrno::INVAL) && !calls::facts(fd, c"")?.is_directory {
         added = bounds::add_rule(site.ruleset, fd, rights & RIGHTS_OF_FILES);
     }
     calls::close(fd);
@@ -245,9 +254,9 @@ fn allow(site: &Site<'_>, target: &CStr, rights: u64) -> Result<(), Errno> {
 }
 
 /// A number as text.
-struct Digits([u8; 24]);
+struct DecimalDigits([u8; 24]);
 
-impl Digits {
+impl DecimalDigits {
     fn new() -> Self {
         Self([0; 24])
     }

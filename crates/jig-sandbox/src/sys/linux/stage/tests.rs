@@ -1,11 +1,11 @@
 #![expect(unsafe_code, reason = "orders are blocks of bytes")]
 
-use super::order::{Header, Move, Order, Span};
-use super::raw::Errno;
+use super::order::{OrderBlock, OrderHeader, OrderSpan, PackedMove};
+use super::raw::RawErrno;
 use super::raw::number::*;
-use super::record::{End, Record, Refusal, Report, Step};
+use super::record::{KeeperMessage, KeeperReport, ProgramEndRecord, StartStep, StepFailure};
 use super::tree_limits;
-use super::zygote::{Answer, Demand};
+use super::zygote::{Demand, ZygoteAnswer};
 
 /// The C library's word for each number.
 #[test]
@@ -88,60 +88,63 @@ fn numbers_are_the_kernels() {
 
 #[test]
 fn records_survive_the_line() {
-    let refusal = Refusal {
-        step: Step::Execute,
-        errno: Errno(7),
+    let refusal = StepFailure {
+        step: StartStep::Execute,
+        errno: RawErrno(7),
         which: 9,
     };
-    let mut report = Report::default();
+    let mut report = KeeperReport::default();
     report.tasks_limited = true;
     for place in 0..9 {
-        report.note(place, Errno(place as i32 + 1));
+        report.note(place, RawErrno(place as i32 + 1));
     }
     let told: Vec<_> = report.failed().collect();
     assert_eq!((told.len(), report.more()), (6, 3));
-    assert_eq!(told[5], (5, Errno(6)));
-    let end = End {
+    assert_eq!(told[5], (5, RawErrno(6)));
+    let end = ProgramEndRecord {
         status: 0x8b,
         reached: 5,
         is_empty: true,
         left: [*b"a name\0\0\0\0\0\0\0\0\0\0", [0; 16], [255; 16]],
     };
     for record in [
-        Record::Door,
-        Record::Sockets,
-        Record::Started(Report::default()),
-        Record::Started(report),
-        Record::Refused(refusal),
-        Record::Ended(end),
-        Record::Listener,
-        Record::Unwatched(Errno::ACCES),
+        KeeperMessage::Door,
+        KeeperMessage::Sockets,
+        KeeperMessage::Started(KeeperReport::default()),
+        KeeperMessage::Started(report),
+        KeeperMessage::Refused(refusal),
+        KeeperMessage::Ended(end),
+        KeeperMessage::Listener,
+        KeeperMessage::Unwatched(RawErrno::ACCES),
     ] {
-        assert_eq!(Record::decode(&record.encode()), Some(record));
+        assert_eq!(KeeperMessage::decode(&record.encode()), Some(record));
     }
     // Nothing, a part, too much, and a kind or a step that does not exist.
-    let mut odd_step = Record::Refused(refusal).encode();
+    let mut odd_step = KeeperMessage::Refused(refusal).encode();
     odd_step[4..8].copy_from_slice(&99_i32.to_ne_bytes());
     for bytes in [&[][..], &[0; 63], &[0; 64], &[0; 65], &odd_step] {
-        assert_eq!(Record::decode(bytes), None);
+        assert_eq!(KeeperMessage::decode(bytes), None);
     }
 }
 
 #[test]
 fn every_step_has_a_number_and_a_name() {
     let mut names: Vec<&str> = Vec::new();
-    for (place, step) in (1..).zip(Step::ALL) {
-        assert_eq!((step as i32, Step::from_number(place)), (place, Some(step)));
+    for (place, step) in (1..).zip(StartStep::ALL) {
+        assert_eq!(
+            (step as i32, StartStep::from_number(place)),
+            (place, Some(step))
+        );
         names.push(step.name());
     }
-    let beyond = Step::ALL.len() as i32 + 1;
+    let beyond = StartStep::ALL.len() as i32 + 1;
     assert_eq!(
-        (Step::from_number(0), Step::from_number(beyond)),
+        (StartStep::from_number(0), StartStep::from_number(beyond)),
         (None, None)
     );
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), Step::ALL.len());
+    assert_eq!(names.len(), StartStep::ALL.len());
 }
 
 #[test]
@@ -151,25 +154,28 @@ fn a_zygote_understands_its_host() {
         generation: u32::MAX,
     };
     assert_eq!(Demand::decode(&demand.encode()), Some(demand));
-    let answer = Answer {
+    let answer = ZygoteAnswer {
         generation: 7,
         pid: -11,
     };
-    assert_eq!(Answer::decode(&answer.encode()), Some(answer));
+    assert_eq!(ZygoteAnswer::decode(&answer.encode()), Some(answer));
     for bytes in [&[][..], &[0; 7], &[0; 9]] {
-        assert_eq!((Demand::decode(bytes), Answer::decode(bytes)), (None, None));
+        assert_eq!(
+            (Demand::decode(bytes), ZygoteAnswer::decode(bytes)),
+            (None, None)
+        );
     }
 }
 
 /// An order of so many words whose header says what it does.
-fn order(words: &mut Vec<u64>, header: Header) -> Result<Order, Errno> {
+fn order(words: &mut Vec<u64>, header: OrderHeader) -> Result<OrderBlock, RawErrno> {
     let length = size_of_val(words.as_slice());
-    if length >= size_of::<Header>() {
+    if length >= size_of::<OrderHeader>() {
         // SAFETY: the words are long enough, and aligned as a header is.
-        unsafe { words.as_mut_ptr().cast::<Header>().write(header) };
+        unsafe { words.as_mut_ptr().cast::<OrderHeader>().write(header) };
     }
     // SAFETY: the block is aligned, writable, and only used here.
-    unsafe { Order::new(words.as_mut_ptr().cast(), length) }
+    unsafe { OrderBlock::new(words.as_mut_ptr().cast(), length) }
 }
 
 /// Whatever an order says, nothing outside of it is read or written.
@@ -178,34 +184,34 @@ fn places_outside_of_an_order_are_refused() {
     const WORDS: usize = 64;
     let mut words = vec![u64::MAX; WORDS];
     let length = (WORDS * 8) as u64;
-    let header = |arguments| Header {
+    let header = |arguments| OrderHeader {
         length,
         arguments,
-        ..Header::default()
+        ..OrderHeader::default()
     };
-    let span = |at: usize, count: usize| Span {
+    let span = |at: usize, count: usize| OrderSpan {
         at: at as u32,
         count: count as u32,
     };
     let none = span(0, 0);
     assert!(order(&mut vec![0; 2], header(none)).is_err());
-    let longer = Header {
+    let longer = OrderHeader {
         length: length + 8,
-        ..Header::default()
+        ..OrderHeader::default()
     };
     assert!(order(&mut words, longer).is_err());
 
     let whole = order(&mut words, header(none)).expect("it is an order");
     let last = span(WORDS * 8 - 8, 1);
     assert_eq!(whole.item::<u64>(last, 0), Ok(u64::MAX));
-    assert_eq!(whole.item::<u64>(last, 1), Err(Errno::BADMSG));
+    assert_eq!(whole.item::<u64>(last, 1), Err(RawErrno::BADMSG));
     for span in [
         span(WORDS * 8 - 7, 1),
         span(WORDS * 8, 1),
         span(u32::MAX as usize, 1),
     ] {
-        assert_eq!(whole.item::<u64>(span, 0), Err(Errno::BADMSG));
-        assert!(whole.set_item(span, 0, Move::default()).is_err());
+        assert_eq!(whole.item::<u64>(span, 0), Err(RawErrno::BADMSG));
+        assert!(whole.set_item(span, 0, PackedMove::default()).is_err());
         assert!(whole.address(span, 8).is_err());
     }
     assert!(whole.bytes(span(WORDS * 8 - 1, 2)).is_err());

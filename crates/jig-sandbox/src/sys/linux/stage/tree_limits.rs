@@ -1,4 +1,4 @@
-//! [`Watch`]: limits of a whole tree, looked at from time to time.
+//! [`LimitWatch`]: limits of a whole tree, looked at from time to time.
 //!
 //! The kernel counts memory by process, or by control group where there is one. Here the keeper adds up
 //! what it sees in `/proc`. That is too slow for a tree that takes all memory within a moment, and of
@@ -16,14 +16,14 @@ use core::ffi::CStr;
 use super::calls::{self, O_RDONLY, WORKING_DIRECTORY};
 use super::clocks;
 use super::namespaces;
-use super::order::Header;
-use super::raw::{Errno, O_DIRECTORY};
-use super::record::{self, NAME, Names};
+use super::order::OrderHeader;
+use super::raw::{O_DIRECTORY, RawErrno};
+use super::record::{self, NAME, ProcessNames};
 use super::root::MOST_PRIVATE;
 
 /// What to look at, and what was seen.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Watch {
+pub(crate) struct LimitWatch {
     /// The most processes and threads, bytes of memory and descriptors in a process; 0 for no limit.
     tasks: u64,
     memory: u64,
@@ -39,14 +39,14 @@ pub(crate) struct Watch {
     due: i64,
     rest: i64,
     /// The processes at the last look.
-    seen: Seen,
+    seen: ProcessTimes,
     /// Whether those were the same as at the look before, and none of them had run in between.
     is_still: bool,
 }
 
-impl Watch {
+impl LimitWatch {
     /// For the limits of an order.
-    pub(crate) fn new(header: &Header) -> Self {
+    pub(crate) fn new(header: &OrderHeader) -> Self {
         Self {
             tasks: header.tasks,
             memory: header.memory,
@@ -57,7 +57,7 @@ impl Watch {
             reached: 0,
             due: 0,
             rest: REST,
-            seen: Seen::new(),
+            seen: ProcessTimes::new(),
             is_still: false,
         }
     }
@@ -96,7 +96,7 @@ impl Watch {
     }
 
     fn look(&mut self) -> bool {
-        let mut sum = Sum::new();
+        let mut sum = UsageSum::new();
         if self.proc >= 0 {
             // All processes of the namespace but the first, which is the keeper.
             each_number(self.proc, c".", &mut |pid| {
@@ -136,13 +136,13 @@ impl Watch {
 
 /// Processes, each with the processor time that it had used.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct ProcessTimes {
     processes: [(i32, i64); MOST_SEEN],
     /// How many there were, those beyond the room included.
     count: usize,
 }
 
-impl Seen {
+impl ProcessTimes {
     fn new() -> Self {
         Self {
             processes: [(0, 0); MOST_SEEN],
@@ -176,35 +176,35 @@ impl Seen {
     }
 }
 
-struct Sum {
+struct UsageSum {
     pages: u64,
     /// Bytes of page tables, which resident pages do not include.
     tables: u64,
     tasks: u64,
     /// The most in one process.
     descriptors: u64,
-    seen: Seen,
+    seen: ProcessTimes,
 }
 
-impl Sum {
+impl UsageSum {
     fn new() -> Self {
         Self {
             pages: 0,
             tables: 0,
             tasks: 0,
             descriptors: 0,
-            seen: Seen::new(),
+            seen: ProcessTimes::new(),
         }
     }
 
     /// The children of a process, and theirs. Each thread has its own.
     fn add_below(&mut self, pid: i32, depth: u32) {
-        let mut path = Path::new();
+        let mut path = ProcPath::new();
         let Ok(tasks) = path.set(b"/proc/", pid, b"/task", -1, b"") else {
             return;
         };
         each_number(WORKING_DIRECTORY, tasks, &mut |task| {
-            let mut path = Path::new();
+            let mut path = ProcPath::new();
             if let Ok(children) = path.set(b"/proc/", pid, b"/task/", task, b"/children") {
                 each_child(children, &mut |child| {
                     self.add(WORKING_DIRECTORY, b"/proc/", child);
@@ -220,7 +220,7 @@ impl Sum {
     fn add(&mut self, directory: i32, before: &[u8], pid: i32) {
         // First of all: what it does from now on is for the next look.
         self.seen.add(pid);
-        let mut path = Path::new();
+        let mut path = ProcPath::new();
         let mut text = [0; 128];
         if let Ok(path) = path.set(before, pid, b"/statm", -1, b"")
             && let Ok(length) = calls::read_file(directory, path, &mut text)
@@ -258,8 +258,8 @@ impl Sum {
 
 /// The names of the processes in a namespace besides its first, from its `/proc`: of the first few. Those that have ended
 /// are none.
-pub(crate) fn names(proc: i32) -> Names {
-    let mut names = Names::default();
+pub(crate) fn names(proc: i32) -> ProcessNames {
+    let mut names = ProcessNames::default();
     if proc < 0 {
         return names;
     }
@@ -274,8 +274,8 @@ pub(crate) fn names(proc: i32) -> Names {
 
 /// The same without a namespace: the names of this process's children but one, of the first few. Orphans of the tree are
 /// among them.
-pub(crate) fn names_of_children(but: i32) -> Names {
-    let mut names = Names::default();
+pub(crate) fn names_of_children(but: i32) -> ProcessNames {
+    let mut names = ProcessNames::default();
     let mut free = names.iter_mut();
     let mut list = [0; 4096];
     let path = c"/proc/thread-self/children";
@@ -295,7 +295,7 @@ fn note_name(
     pid: i32,
     free: &mut core::slice::IterMut<'_, [u8; NAME]>,
 ) {
-    let mut path = Path::new();
+    let mut path = ProcPath::new();
     let mut text = [0; 128];
     if let Ok(path) = path.set(before, pid, b"/stat", -1, b"")
         && let Ok(length) = calls::read_file(directory, path, &mut text)
@@ -318,9 +318,9 @@ fn living(stat: &[u8]) -> Option<&[u8]> {
 }
 
 /// The path of a file about a process.
-pub(crate) struct Path([u8; LONGEST_PATH]);
+pub(crate) struct ProcPath([u8; LONGEST_PATH]);
 
-impl Path {
+impl ProcPath {
     pub(crate) fn new() -> Self {
         Self([0; LONGEST_PATH])
     }
@@ -333,7 +333,7 @@ impl Path {
         between: &[u8],
         other: i32,
         after: &[u8],
-    ) -> Result<&CStr, Errno> {
+    ) -> Result<&CStr, RawErrno> {
         let (mut first, mut second) = ([0; 10], [0; 10]);
         let parts = [
             before,
@@ -347,11 +347,11 @@ impl Path {
         for part in parts {
             let (room, after) = rest
                 .split_at_mut_checked(part.len())
-                .ok_or(Errno::NAMETOOLONG)?;
+                .ok_or(RawErrno::NAMETOOLONG)?;
             room.copy_from_slice(part);
             rest = after;
         }
-        CStr::from_bytes_until_nul(&self.0).map_err(|_| Errno::NAMETOOLONG)
+        CStr::from_bytes_until_nul(&self.0).map_err(|_| RawErrno::NAMETOOLONG)
     }
 }
 

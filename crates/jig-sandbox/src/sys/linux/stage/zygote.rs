@@ -12,7 +12,7 @@ pub(crate) struct Demand {
 
 /// Zygote to host: a keeper, whose line and process descriptor come with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct ZygoteAnswer {
     pub(crate) generation: u32,
     /// The process id, or an error number below zero.
     pub(crate) pid: i32,
@@ -32,7 +32,7 @@ impl Demand {
     }
 }
 
-impl Answer {
+impl ZygoteAnswer {
     pub(crate) const LENGTH: usize = 8;
 
     #[cfg_attr(not(test), expect(dead_code, reason = "the zygote's part"))]

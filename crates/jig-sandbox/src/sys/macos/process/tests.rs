@@ -18,11 +18,11 @@ fn shell(script: &str) -> SpawnRequest {
     request
 }
 
-fn start(request: SpawnRequest) -> Launched {
+fn start(request: SpawnRequest) -> LaunchedProcess {
     launch(request, Path::new("/nonexistent")).unwrap()
 }
 
-fn output(launched: &mut Launched) -> String {
+fn output(launched: &mut LaunchedProcess) -> String {
     let mut text = String::new();
     let mut pipe = PipeReader::from(launched.streams[1].take().unwrap());
     pipe.read_to_string(&mut text).unwrap();
@@ -123,7 +123,7 @@ fn it_can_be_waited_for_and_ended() {
     process.kill();
     assert_eq!(process.wait(None).unwrap(), killed);
     assert!(process.reached().is_empty());
-    assert_eq!(process.usage(), Usage::default());
+    assert_eq!(process.usage(), TreeUsage::default());
     assert!(process.left_behind().is_empty());
     drop(launched.streams[1].take());
     let launched = start(shell("exec sleep 1000"));

@@ -78,7 +78,7 @@ fn paths_are_quoted_or_refused() {
     assert!(text.ends_with("(allow file-read* (subpath \"/w\\\") (allow default) (\\\"\\\\\"))\n"));
     for path in ["relative", "/a\nb", "/a\0b"] {
         profile.paths = vec![rule(path, Rights::READ)];
-        assert_eq!(seatbelt(&profile), Err(Unspeakable(path.into())));
+        assert_eq!(seatbelt(&profile), Err(UnspeakablePath(path.into())));
     }
     #[cfg(unix)]
     {
@@ -86,7 +86,7 @@ fn paths_are_quoted_or_refused() {
         let path = Path::new(std::ffi::OsStr::from_bytes(b"/\xff"));
         profile.pins = vec![path.to_owned()];
         profile.paths.clear();
-        assert_eq!(seatbelt(&profile), Err(Unspeakable(path.to_owned())));
+        assert_eq!(seatbelt(&profile), Err(UnspeakablePath(path.to_owned())));
     }
 }
 
@@ -100,12 +100,14 @@ fn what_collapses_is_a_gap() {
         rule("/none", Rights::READ),
     ];
     assert_eq!(
-        status(&profile, &Limits::default()).files.to_string(),
+        status(&profile, &ProcessLimits::default())
+            .files
+            .to_string(),
         "partly enforced: names, sizes and times of all files can be asked for; `/some` is open to all \
          changes, because macOS does not tell create from the others"
     );
     assert!(
-        status(&profile, &Limits::ROOMY)
+        status(&profile, &ProcessLimits::ROOMY)
             .limits
             .to_string()
             .contains("memory")
@@ -118,19 +120,19 @@ fn a_gateway_is_no_network() {
     let mut profile = Profile::closed();
     let closed = seatbelt(&profile);
     // One that only explains refusals loses nothing.
-    profile.network = Network::Gateway(crate::profile::Gateway::default());
-    let explaining = status(&profile, &Limits::default()).network;
+    profile.network = Network::Gateway(crate::profile::GatewayProfile::default());
+    let explaining = status(&profile, &ProcessLimits::default()).network;
     assert_eq!(explaining, Enforcement::Enforced);
-    profile.network = Network::Gateway(crate::profile::Gateway {
+    profile.network = Network::Gateway(crate::profile::GatewayProfile {
         ports: vec![80],
-        ..crate::profile::Gateway::default()
+        ..crate::profile::GatewayProfile::default()
     });
     profile.replaced = vec![crate::profile::PrivateFile {
         path: "/etc/hosts".into(),
         content: crate::profile::PrivateContent::Text(Vec::new()),
     }];
     assert_eq!(seatbelt(&profile), closed);
-    let status = status(&profile, &Limits::default());
+    let status = status(&profile, &ProcessLimits::default());
     assert!(status.network.to_string().contains("no network at all"));
     assert!(
         status

@@ -8,12 +8,12 @@ use super::*;
 use crate::proxy::Client;
 
 /// A child whose end of the connection is in the hands of the test.
-fn child() -> (Arc<Connection>, UnixStream, UnixStream) {
+fn child() -> (Arc<ChildConnection>, UnixStream, UnixStream) {
     let (upstream, parent) = UnixStream::pair().unwrap();
     let client = Client::from_socket(upstream.into()).unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
     let options = ChildOptions::INHERIT;
-    let connection = Connection::new(1, ours.into(), options, client, Weak::new());
+    let connection = ChildConnection::new(1, ours.into(), options, client, Weak::new());
     (Arc::new(connection), theirs, parent)
 }
 

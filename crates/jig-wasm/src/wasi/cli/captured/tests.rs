@@ -13,7 +13,7 @@ impl Tracer for Seen {
     }
 }
 
-fn print(captured: &Captured, pieces: &[(bool, &str)]) {
+fn print(captured: &CapturedGuestOutput, pieces: &[(bool, &str)]) {
     let (mut output, mut errors) = (captured.stdout(), captured.stderr());
     for (is_errors, piece) in pieces {
         match is_errors {
@@ -28,7 +28,7 @@ const ERR: bool = true;
 
 #[test]
 fn both_streams_are_kept_apart() {
-    let captured = Captured::new(None, None, Secrets::new());
+    let captured = CapturedGuestOutput::new(None, None, Secrets::new());
     assert!(captured.is_empty());
     print(&captured, &[(OUT, "a\n"), (ERR, "b\n"), (OUT, "c\n")]);
     assert!(!captured.is_empty());
@@ -38,7 +38,7 @@ fn both_streams_are_kept_apart() {
 
 #[test]
 fn of_the_output_the_beginning_is_told_and_of_the_errors_the_end() {
-    let captured = Captured::new(None, None, Secrets::new());
+    let captured = CapturedGuestOutput::new(None, None, Secrets::new());
     print(&captured, &[(OUT, "0123456789"), (ERR, "0123456789")]);
     assert_eq!(captured.printed(4), "0123\n... [6 bytes more]");
     assert_eq!(captured.errors(4), "[6 bytes before] ...\n6789");
@@ -46,7 +46,7 @@ fn of_the_output_the_beginning_is_told_and_of_the_errors_the_end() {
 
 #[test]
 fn what_is_cut_is_cut_between_characters() {
-    let captured = Captured::new(None, None, Secrets::new());
+    let captured = CapturedGuestOutput::new(None, None, Secrets::new());
     print(&captured, &[(OUT, "aéé"), (ERR, "ééa")]);
     assert_eq!(captured.printed(2), "a\n... [4 bytes more]");
     assert_eq!(captured.errors(2), "[4 bytes before] ...\na");
@@ -54,7 +54,7 @@ fn what_is_cut_is_cut_between_characters() {
 
 #[test]
 fn a_flood_is_taken_and_not_kept() {
-    let captured = Captured::new(Some(1 << 30), None, Secrets::new());
+    let captured = CapturedGuestOutput::new(Some(1 << 30), None, Secrets::new());
     let piece = "x".repeat(4096);
     for _ in 0..1000 {
         print(&captured, &[(OUT, &piece), (ERR, &piece)]);
@@ -69,7 +69,7 @@ fn a_flood_is_taken_and_not_kept() {
 
 #[test]
 fn what_is_beyond_the_limit_is_left_out_with_a_word() {
-    let captured = Captured::new(Some(6), None, Secrets::new());
+    let captured = CapturedGuestOutput::new(Some(6), None, Secrets::new());
     print(&captured, &[(OUT, "1234"), (ERR, "5678"), (OUT, "90")]);
     assert_eq!(captured.printed(100), "1234");
     assert_eq!(
@@ -81,7 +81,7 @@ fn what_is_beyond_the_limit_is_left_out_with_a_word() {
 #[test]
 fn x40_half_a_secret_is_not_told_either() {
     let secrets = Secrets::new();
-    let captured = Captured::new(None, None, secrets.clone());
+    let captured = CapturedGuestOutput::new(None, None, secrets.clone());
     print(&captured, &[(OUT, "a hunter22"), (ERR, "hunter22 b")]);
     // It may be remembered after it was printed.
     secrets.remember("hunter22");
@@ -93,7 +93,7 @@ fn x40_half_a_secret_is_not_told_either() {
 
 #[test]
 fn a_terminal_is_not_commanded() {
-    let captured = Captured::new(None, None, Secrets::new());
+    let captured = CapturedGuestOutput::new(None, None, Secrets::new());
     print(&captured, &[(ERR, "a\u{1b}[2Jb\tc\u{7}\n")]);
     assert_eq!(captured.errors(100), "ab\tc\n");
 }
@@ -103,7 +103,7 @@ fn whole_lines_are_shown_to_whoever_traces() {
     let check = |limit: Option<u64>, pieces: &[(bool, &str)], expected: &[&str]| {
         let seen = Arc::new(Seen::default());
         let tracer = Arc::clone(&seen) as Arc<dyn Tracer>;
-        let captured = Captured::new(limit, Some(tracer), Secrets::new());
+        let captured = CapturedGuestOutput::new(limit, Some(tracer), Secrets::new());
         print(&captured, pieces);
         captured.finish();
         assert_eq!(*seen.0.lock().unwrap(), expected);

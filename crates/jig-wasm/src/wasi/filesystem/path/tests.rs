@@ -1,6 +1,6 @@
 use jig_proto::ProjectPath;
 
-use super::{MAX_DEPTH, MAX_NAME, MAX_PATH, Spot, stays_inside};
+use super::{GuestPath, MAX_DEPTH, MAX_NAME, MAX_PATH, stays_inside};
 use crate::bindings::wasi::filesystem::types::ErrorCode;
 
 fn path(text: &str) -> ProjectPath {
@@ -13,7 +13,7 @@ fn path(text: &str) -> ProjectPath {
 #[test]
 fn w025_paths_are_folded_and_never_leave_their_directory() {
     let check = |base: &str, text: &str, expected: Result<(&str, bool), ErrorCode>| {
-        let spot = Spot::new(&path(base), text);
+        let spot = GuestPath::new(&path(base), text);
         let spot = spot.as_ref().map(|spot| (&*spot.path, spot.directory));
         assert_eq!(spot.map_err(|code| *code), expected, "{base:?} {text:?}");
     };
@@ -62,7 +62,7 @@ fn w025_paths_are_folded_and_never_leave_their_directory() {
 #[test]
 fn paths_and_names_have_a_longest() {
     let check = |base: &str, text: &str, expected: Option<ErrorCode>| {
-        let code = Spot::new(&path(base), text).err();
+        let code = GuestPath::new(&path(base), text).err();
         assert_eq!(code, expected, "{} and {}", base.len(), text.len());
     };
     let name = "n".repeat(MAX_NAME);

@@ -1,7 +1,7 @@
 use super::*;
 
 fn fields(entries: &[(&str, &str)]) -> Fields {
-    let mut fields = Fields::new(&Budget::default()).unwrap();
+    let mut fields = Fields::new(&GuestHttpBudget::default()).unwrap();
     for (name, value) in entries {
         let appended = fields.append((*name).to_owned(), value.as_bytes().to_vec());
         assert!(matches!(appended, Ok(Ok(()))), "{name}: {value}");
@@ -94,7 +94,7 @@ fn there_is_an_end_to_them() {
     }
     assert!(many.append("x".to_owned(), Vec::new()).is_err());
 
-    let budget = Budget::default();
+    let budget = GuestHttpBudget::default();
     let mut kept = Vec::new();
     let large = vec![b'x'; 1 << 20];
     let ended = (0..1000).any(|_| {

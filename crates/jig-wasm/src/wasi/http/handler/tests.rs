@@ -1,7 +1,7 @@
 use jig_proto::vfs::Method as VfsMethod;
 
 use super::super::Fields;
-use super::super::budget::Budget;
+use super::super::budget::GuestHttpBudget;
 use super::*;
 
 fn request() -> OutgoingRequest {
@@ -10,7 +10,7 @@ fn request() -> OutgoingRequest {
         scheme: None,
         authority: Some("example.com".to_owned()),
         path: None,
-        headers: Fields::new(&Budget::default()).unwrap(),
+        headers: Fields::new(&GuestHttpBudget::default()).unwrap(),
         exchange: None,
     }
 }

@@ -1,15 +1,15 @@
 //! What is missing in output is told, with what can be done about it.
 
 use jig_proto::View;
-use jig_pty::{Log, Piece, Screen, Size, Transcript};
+use jig_pty::{Log, Screen, Size, Transcript, TranscriptPiece};
 
-use super::{Look, clean, cut};
+use super::{StayLook, clean, cut};
 use crate::scrub::Secrets;
 
 #[test]
 fn what_is_missing_is_told() {
     let check = |view, is_terminal, (lost, left), expected: Option<(u64, &str)>| {
-        let piece = Piece {
+        let piece = TranscriptPiece {
             text: "text".to_owned(),
             seq: 10,
             lost,
@@ -47,7 +47,7 @@ fn check_pieces(transcript: &Transcript) {
         for max in 0..60 {
             let mut after = 0;
             for _ in 0..60 {
-                let look = Look {
+                let look = StayLook {
                     view,
                     after: None,
                     max,
@@ -64,7 +64,7 @@ fn check_pieces(transcript: &Transcript) {
             }
         }
     }
-    let look = Look {
+    let look = StayLook {
         view: View::All,
         after: None,
         max: 1000,

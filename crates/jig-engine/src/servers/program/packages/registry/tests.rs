@@ -15,7 +15,7 @@ fn found(
     given: &[(&str, &str)],
     host: &[(&str, &str)],
     (file, settings): (&str, &str),
-) -> Result<Registry, Unusable> {
+) -> Result<Registry, UnusableRegistry> {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join(file);
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -1,7 +1,7 @@
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, ThreadId};
 
-use super::Elsewhere;
+use super::BackgroundDrop;
 
 /// Tells which thread drops it.
 struct Tells(Sender<ThreadId>);
@@ -17,7 +17,7 @@ impl Drop for Tells {
 async fn what_is_given_up_is_dropped_elsewhere() {
     let (tell, told) = channel();
     let waits = async {
-        let _downloading = Elsewhere(Some(Tells(tell)));
+        let _downloading = BackgroundDrop(Some(Tells(tell)));
         std::future::pending::<()>().await;
     };
     tokio::select! {
@@ -33,6 +33,6 @@ async fn what_is_given_up_is_dropped_elsewhere() {
 #[test]
 fn without_tasks_it_is_dropped_all_the_same() {
     let (tell, told) = channel();
-    drop(Elsewhere(Some(Tells(tell))));
+    drop(BackgroundDrop(Some(Tells(tell))));
     assert_eq!(told.recv(), Ok(thread::current().id()));
 }

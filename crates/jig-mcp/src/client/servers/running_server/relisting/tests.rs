@@ -1,11 +1,11 @@
 use std::time::{Duration, Instant};
 
-use super::Lists;
+use super::ToolListTimes;
 
 /// Each list comes so many seconds after the one before, and is followed by a pause of so many.
 fn check(lists: &[(u64, u64)]) {
     let mut now = Instant::now();
-    let mut kept = Lists::default();
+    let mut kept = ToolListTimes::default();
     for (number, &(after, pause)) in lists.iter().enumerate() {
         now += Duration::from_secs(after);
         let paused = kept.listed(now);

@@ -12,11 +12,11 @@ mod watched;
 use std::sync::OnceLock;
 
 use self::numbers::NUMBERS;
-use self::program::{Answer, Clause, Outcome};
+use self::program::{Clause, SeccompAction, SyscallRange};
 use self::rules::ENOSYS;
-pub(super) use self::rules::Surroundings;
+pub(super) use self::rules::FilterContext;
 use self::table::GROUPS;
-pub(in crate::sys::linux) use self::watched::{Unless, number_here, watching};
+pub(in crate::sys::linux) use self::watched::{UnwatchedCondition, number_here, watching};
 use crate::sys::linux::order::Instruction;
 
 #[cfg(test)]
@@ -64,7 +64,7 @@ pub(super) fn is_known_here() -> bool {
 
 /// The filter for a tool with `around` around it, on this machine; empty where there is no table. It is
 /// made once for each kind of surroundings.
-pub(super) fn of_host(around: Surroundings) -> Vec<Instruction> {
+pub(super) fn of_host(around: FilterContext) -> Vec<Instruction> {
     static MADE: [OnceLock<Vec<Instruction>>; 16] = [const { OnceLock::new() }; 16];
     let kind = usize::from(around.namespaces)
         | usize::from(around.network) << 1
@@ -79,7 +79,7 @@ pub(super) fn of_host(around: Surroundings) -> Vec<Instruction> {
         .map_or_else(make, |made| made.get_or_init(make).clone())
 }
 
-fn filter(architecture: Architecture, around: Surroundings) -> Vec<Instruction> {
+fn filter(architecture: Architecture, around: FilterContext) -> Vec<Instruction> {
     let groups: Vec<Vec<Clause>> = GROUPS
         .iter()
         .map(|group| group.rule.clauses(around))
@@ -89,7 +89,7 @@ fn filter(architecture: Architecture, around: Surroundings) -> Vec<Instruction> 
         .zip(&groups)
         .flat_map(|(group, clauses)| group.calls.iter().map(move |name| (*name, &clauses[..])));
     let answers = answers(architecture, numbers, UNKNOWN);
-    program::assemble(architecture.audit_arch(), Outcome::Kill, &answers)
+    program::assemble(architecture.audit_arch(), SeccompAction::Kill, &answers)
 }
 
 /// Calls by name, with their clauses, as ranges of numbers with one answer each. All other numbers, those of
@@ -98,12 +98,12 @@ fn answers<'a>(
     architecture: Architecture,
     calls: impl Iterator<Item = (&'a str, &'a [Clause])>,
     others: &'a [Clause],
-) -> Vec<Answer<'a>> {
+) -> Vec<SyscallRange<'a>> {
     let mut numbers: Vec<(u32, &[Clause])> = calls
         .filter_map(|(name, clauses)| Some((number(architecture, name)?, clauses)))
         .collect();
     numbers.sort_unstable_by_key(|(number, _)| *number);
-    let mut answers: Vec<Answer<'_>> = vec![Answer {
+    let mut answers: Vec<SyscallRange<'_>> = vec![SyscallRange {
         from: 0,
         clauses: others,
     }];
@@ -111,7 +111,7 @@ fn answers<'a>(
         for (from, clauses) in [(number, clauses), (number + 1, others)] {
             match answers.last_mut() {
                 Some(last) if last.from == from => last.clauses = clauses,
-                _ => answers.push(Answer { from, clauses }),
+                _ => answers.push(SyscallRange { from, clauses }),
             }
         }
     }

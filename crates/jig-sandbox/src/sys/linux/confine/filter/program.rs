@@ -8,7 +8,7 @@ use crate::sys::linux::order::Instruction;
 
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum SeccompAction {
     Allow,
     /// It fails with this error.
     Errno(u16),
@@ -21,21 +21,21 @@ pub(crate) enum Outcome {
 /// An outcome under conditions, all of which must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clause {
-    pub(super) tests: Vec<Test>,
-    pub(super) outcome: Outcome,
+    pub(super) tests: Vec<ArgumentTest>,
+    pub(super) outcome: SeccompAction,
 }
 
 /// A condition on the lower half of an argument. Every argument that is tested is 32 bits wide in the
 /// kernel, which drops the upper half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Test {
+pub(super) enum ArgumentTest {
     AnyBit { argument: u8, mask: u32 },
     Equals { argument: u8, mask: u32, value: u32 },
 }
 
 /// What follows for the numbers from `from` up to the next answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer<'a> {
+pub(super) struct SyscallRange<'a> {
     pub(super) from: u32,
     pub(super) clauses: &'a [Clause],
 }
@@ -43,8 +43,8 @@ pub(super) struct Answer<'a> {
 /// The whole program, with what becomes of calls of other architectures. `answers` begin at 0 and ascend.
 pub(super) fn assemble(
     audit_arch: u32,
-    foreign: Outcome,
-    answers: &[Answer<'_>],
+    foreign: SeccompAction,
+    answers: &[SyscallRange<'_>],
 ) -> Vec<Instruction> {
     let mut program = vec![
         load(OFFSET_OF_ARCH),
@@ -57,7 +57,7 @@ pub(super) fn assemble(
 }
 
 /// Code that finds the answer for the loaded number.
-fn search(answers: &[Answer<'_>]) -> Vec<Instruction> {
+fn search(answers: &[SyscallRange<'_>]) -> Vec<Instruction> {
     let (lower, upper) = match answers {
         [] => return Vec::new(),
         [only] => return decide(only.clauses),
@@ -91,11 +91,11 @@ fn clause(clause: &Clause) -> Vec<Instruction> {
         let past_the_end = u8::try_from(code.len()).unwrap_or(u8::MAX);
         let mut tested = Vec::new();
         match *test {
-            Test::AnyBit { argument, mask } => {
+            ArgumentTest::AnyBit { argument, mask } => {
                 tested.push(load(offset_of_argument(argument)));
                 tested.push(jump_if(ANY_BIT, mask, 0, past_the_end));
             }
-            Test::Equals {
+            ArgumentTest::Equals {
                 argument,
                 mask,
                 value,
@@ -134,7 +134,7 @@ const fn jump_if(condition: u16, value: u32, then: u8, otherwise: u8) -> Instruc
     }
 }
 
-const fn finish(outcome: Outcome) -> Instruction {
+const fn finish(outcome: SeccompAction) -> Instruction {
     plain(RETURN, outcome.value())
 }
 
@@ -147,14 +147,14 @@ const fn plain(code: u16, k: u32) -> Instruction {
     }
 }
 
-impl Outcome {
+impl SeccompAction {
     /// As the kernel takes it.
     pub(super) const fn value(self) -> u32 {
         match self {
-            Outcome::Allow => 0x7fff_0000,
-            Outcome::Errno(errno) => 0x0005_0000 | errno as u32,
-            Outcome::Kill => 0x8000_0000,
-            Outcome::Notify => 0x7fc0_0000,
+            SeccompAction::Allow => 0x7fff_0000,
+            SeccompAction::Errno(errno) => 0x0005_0000 | errno as u32,
+            SeccompAction::Kill => 0x8000_0000,
+            SeccompAction::Notify => 0x7fc0_0000,
         }
     }
 }

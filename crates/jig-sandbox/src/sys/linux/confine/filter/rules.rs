@@ -1,10 +1,10 @@
 //! What the groups of the table mean: from a rule to the conditions under which a call is allowed.
 
-use super::program::{Clause, Outcome, Test};
+use super::program::{ArgumentTest, Clause, SeccompAction};
 
 /// What a filter has to know about the confinement around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Surroundings {
+pub(crate) struct FilterContext {
     /// Whether processes, mounts, IPC and names are the tool's own.
     pub(crate) namespaces: bool,
     /// Whether the tool may use the network of the host.
@@ -17,25 +17,25 @@ pub(crate) struct Surroundings {
 }
 
 /// System calls that are treated alike.
-pub(super) struct Group {
+pub(super) struct SyscallGroup {
     /// Why they are treated so.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "it is for whoever reads the table")
     )]
     pub(super) why: &'static str,
-    pub(super) rule: Rule,
+    pub(super) rule: FilterRule,
     /// By the names of the kernel. A name may be missing on an architecture.
     pub(super) calls: &'static [&'static str],
 }
 
 /// How a group is treated.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Rule {
+pub(super) enum FilterRule {
     /// Always allowed.
     Allow,
     /// Always refused.
-    Refuse(Outcome),
+    Refuse(SeccompAction),
     /// Allowed where namespaces keep it to the tool's own processes, else refused.
     InNamespaces,
     /// In namespaces allowed, else only about the caller itself: argument `id` must be 0, and argument
@@ -62,26 +62,26 @@ pub(super) enum Rule {
     Personality,
 }
 
-impl Rule {
+impl FilterRule {
     /// The rule as clauses: the first that holds decides, and the last always does.
-    pub(super) fn clauses(self, around: Surroundings) -> Vec<Clause> {
+    pub(super) fn clauses(self, around: FilterContext) -> Vec<Clause> {
         match self {
-            Rule::Allow => vec![always(ALLOW)],
-            Rule::Refuse(outcome) => vec![always(outcome)],
-            Rule::InNamespaces if around.namespaces => vec![always(ALLOW)],
-            Rule::InNamespaces => vec![always(EPERM)],
-            Rule::OfItself { .. } if around.namespaces => vec![always(ALLOW)],
-            Rule::OfItself { id, not } => of_itself(id, not),
-            Rule::WithNetwork if around.namespaces || around.network => vec![always(ALLOW)],
-            Rule::WithNetwork => vec![always(EPERM)],
-            Rule::Mode { mode, flags } => mode_without_identity(mode, flags, around),
-            Rule::Truncate if around.truncation => vec![always(ALLOW)],
-            Rule::Truncate => vec![always(EPERM)],
-            Rule::Clone => vec![when([any_bit(0, NEW_NAMESPACES)], EPERM), always(ALLOW)],
-            Rule::Socket => socket(around),
-            Rule::SocketPair => socket_pair(around),
-            Rule::Ioctl => ioctl(),
-            Rule::Personality => vec![
+            FilterRule::Allow => vec![always(ALLOW)],
+            FilterRule::Refuse(outcome) => vec![always(outcome)],
+            FilterRule::InNamespaces if around.namespaces => vec![always(ALLOW)],
+            FilterRule::InNamespaces => vec![always(EPERM)],
+            FilterRule::OfItself { .. } if around.namespaces => vec![always(ALLOW)],
+            FilterRule::OfItself { id, not } => of_itself(id, not),
+            FilterRule::WithNetwork if around.namespaces || around.network => vec![always(ALLOW)],
+            FilterRule::WithNetwork => vec![always(EPERM)],
+            FilterRule::Mode { mode, flags } => mode_without_identity(mode, flags, around),
+            FilterRule::Truncate if around.truncation => vec![always(ALLOW)],
+            FilterRule::Truncate => vec![always(EPERM)],
+            FilterRule::Clone => vec![when([any_bit(0, NEW_NAMESPACES)], EPERM), always(ALLOW)],
+            FilterRule::Socket => socket(around),
+            FilterRule::SocketPair => socket_pair(around),
+            FilterRule::Ioctl => ioctl(),
+            FilterRule::Personality => vec![
                 when([is(0, PERSONALITY_OF_LINUX)], ALLOW),
                 when([is(0, PERSONALITY_QUERY)], ALLOW),
                 always(EPERM),
@@ -99,7 +99,7 @@ fn of_itself(id: u8, not: Option<(u8, u32)>) -> Vec<Clause> {
     clauses
 }
 
-fn mode_without_identity(mode: u8, flags: Option<u8>, around: Surroundings) -> Vec<Clause> {
+fn mode_without_identity(mode: u8, flags: Option<u8>, around: FilterContext) -> Vec<Clause> {
     let identity = any_bit(mode, S_ISUID | S_ISGID);
     let Some(flags) = flags else {
         return vec![when([identity], EPERM), always(ALLOW)];
@@ -117,7 +117,7 @@ fn mode_without_identity(mode: u8, flags: Option<u8>, around: Surroundings) -> V
 ///
 /// Without namespaces a unix socket reaches whatever listens at a path on the machine, unless Landlock
 /// decides by path.
-fn socket(around: Surroundings) -> Vec<Clause> {
+fn socket(around: FilterContext) -> Vec<Clause> {
     let mut clauses = Vec::new();
     if around.namespaces || (around.network && around.sockets_by_path) {
         clauses.push(when([is(0, AF_UNIX)], ALLOW));
@@ -147,7 +147,7 @@ fn socket(around: Surroundings) -> Vec<Clause> {
 }
 
 /// A datagram socket sends to any path, also one that was born connected.
-fn socket_pair(around: Surroundings) -> Vec<Clause> {
+fn socket_pair(around: FilterContext) -> Vec<Clause> {
     let mut clauses = Vec::new();
     if around.namespaces || around.sockets_by_path {
         clauses.push(when([is(0, AF_UNIX)], ALLOW));
@@ -170,38 +170,38 @@ fn ioctl() -> Vec<Clause> {
     clauses
 }
 
-fn always(outcome: Outcome) -> Clause {
+fn always(outcome: SeccompAction) -> Clause {
     when([], outcome)
 }
 
-fn when<const N: usize>(tests: [Test; N], outcome: Outcome) -> Clause {
+fn when<const N: usize>(tests: [ArgumentTest; N], outcome: SeccompAction) -> Clause {
     Clause {
         tests: tests.to_vec(),
         outcome,
     }
 }
 
-fn is(argument: u8, value: u32) -> Test {
+fn is(argument: u8, value: u32) -> ArgumentTest {
     masked(argument, u32::MAX, value)
 }
 
-fn masked(argument: u8, mask: u32, value: u32) -> Test {
-    Test::Equals {
+fn masked(argument: u8, mask: u32, value: u32) -> ArgumentTest {
+    ArgumentTest::Equals {
         argument,
         mask,
         value,
     }
 }
 
-fn any_bit(argument: u8, mask: u32) -> Test {
-    Test::AnyBit { argument, mask }
+fn any_bit(argument: u8, mask: u32) -> ArgumentTest {
+    ArgumentTest::AnyBit { argument, mask }
 }
 
-const ALLOW: Outcome = Outcome::Allow;
-pub(super) const EPERM: Outcome = Outcome::Errno(1);
-pub(super) const ENOSYS: Outcome = Outcome::Errno(38);
-const EPROTONOSUPPORT: Outcome = Outcome::Errno(93);
-const EAFNOSUPPORT: Outcome = Outcome::Errno(97);
+const ALLOW: SeccompAction = SeccompAction::Allow;
+pub(super) const EPERM: SeccompAction = SeccompAction::Errno(1);
+pub(super) const ENOSYS: SeccompAction = SeccompAction::Errno(38);
+const EPROTONOSUPPORT: SeccompAction = SeccompAction::Errno(93);
+const EAFNOSUPPORT: SeccompAction = SeccompAction::Errno(97);
 
 /// `CLONE_NEWNS`, `NEWCGROUP`, `NEWUTS`, `NEWIPC`, `NEWUSER`, `NEWPID` and `NEWNET`. That of time
 /// namespaces cannot be given to `clone`: its bit is part of the signal.

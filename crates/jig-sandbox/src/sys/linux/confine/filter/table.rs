@@ -3,13 +3,13 @@
 //! What is in no group does not exist for a tool: it gets `ENOSYS`, and a program that was written for
 //! older kernels too goes on without. What is refused by name is known and has a reason.
 
-use super::rules::{ENOSYS, EPERM, Group, IOPRIO_WHO_USER, PRIO_USER, Rule};
+use super::rules::{ENOSYS, EPERM, FilterRule, IOPRIO_WHO_USER, PRIO_USER, SyscallGroup};
 
 #[rustfmt::skip]
-pub(super) const GROUPS: &[Group] = &[
-    Group {
+pub(super) const GROUPS: &[SyscallGroup] = &[
+    SyscallGroup {
         why: "files: which of them is decided by mounts and Landlock",
-        rule: Rule::Allow,
+        rule: FilterRule::Allow,
         calls: &[
             "access", "cachestat", "chdir", "chown", "close", "close_range", "copy_file_range",
             "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64", "fallocate", "fchdir",
@@ -25,56 +25,56 @@ pub(super) const GROUPS: &[Group] = &[
             "unlinkat", "utime", "utimensat", "utimes", "vmsplice", "write", "writev",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "a set-uid file outlives the sandbox and lends the user to whoever runs it outside",
-        rule: Rule::Mode {
+        rule: FilterRule::Mode {
             mode: 1,
             flags: None,
         },
         calls: &["chmod", "creat", "fchmod", "mknod"],
     },
-    Group {
+    SyscallGroup {
         why: "as above, with a directory as first argument",
-        rule: Rule::Mode {
+        rule: FilterRule::Mode {
             mode: 2,
             flags: None,
         },
         calls: &["fchmodat", "fchmodat2", "mknodat"],
     },
-    Group {
+    SyscallGroup {
         why: "as above, where the call makes a file",
-        rule: Rule::Mode {
+        rule: FilterRule::Mode {
             mode: 2,
             flags: Some(1),
         },
         calls: &["open"],
     },
-    Group {
+    SyscallGroup {
         why: "as above, with a directory as first argument",
-        rule: Rule::Mode {
+        rule: FilterRule::Mode {
             mode: 3,
             flags: Some(2),
         },
         calls: &["openat"],
     },
-    Group {
+    SyscallGroup {
         why: "old kernels let it empty files that may only be read; programs mostly use ftruncate",
-        rule: Rule::Truncate,
+        rule: FilterRule::Truncate,
         calls: &["truncate"],
     },
-    Group {
+    SyscallGroup {
         why: "its mode lies in memory, where a filter cannot see it; programs fall back to openat",
-        rule: Rule::Refuse(ENOSYS),
+        rule: FilterRule::Refuse(ENOSYS),
         calls: &["openat2"],
     },
-    Group {
+    SyscallGroup {
         why: "changes can be watched by whoever may see the names: in namespaces all names are the tool's",
-        rule: Rule::InNamespaces,
+        rule: FilterRule::InNamespaces,
         calls: &["inotify_add_watch", "inotify_init", "inotify_init1", "inotify_rm_watch"],
     },
-    Group {
+    SyscallGroup {
         why: "memory of the caller",
-        rule: Rule::Allow,
+        rule: FilterRule::Allow,
         calls: &[
             "brk", "get_mempolicy", "madvise", "map_shadow_stack", "mbind", "membarrier", "mincore",
             "mlock", "mlock2", "mlockall", "mmap", "mprotect", "mremap", "mseal", "msync",
@@ -82,14 +82,14 @@ pub(super) const GROUPS: &[Group] = &[
             "remap_file_pages", "set_mempolicy", "set_mempolicy_home_node",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "memory that no limit counts, and code in it that no rule sees",
-        rule: Rule::Refuse(ENOSYS),
+        rule: FilterRule::Refuse(ENOSYS),
         calls: &["memfd_create", "memfd_secret"],
     },
-    Group {
+    SyscallGroup {
         why: "processes, threads and signals: whose is decided by the process namespace and Landlock",
-        rule: Rule::Allow,
+        rule: FilterRule::Allow,
         calls: &[
             "arch_prctl", "capget", "capset", "execve", "execveat", "exit", "exit_group", "fork",
             "futex", "futex_requeue", "futex_wait", "futex_waitv", "futex_wake", "get_robust_list",
@@ -107,48 +107,48 @@ pub(super) const GROUPS: &[Group] = &[
             "setuid", "sigaltstack", "tgkill", "times", "tkill", "vfork", "wait4", "waitid",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "a new namespace gives back capabilities over what is in it",
-        rule: Rule::Clone,
+        rule: FilterRule::Clone,
         calls: &["clone"],
     },
-    Group {
+    SyscallGroup {
         why: "its flags lie in memory, where a filter cannot see them; programs fall back to clone",
-        rule: Rule::Refuse(ENOSYS),
+        rule: FilterRule::Refuse(ENOSYS),
         calls: &["clone3"],
     },
-    Group {
+    SyscallGroup {
         why: "limits and priorities of other processes of the user",
-        rule: Rule::OfItself { id: 0, not: None },
+        rule: FilterRule::OfItself { id: 0, not: None },
         calls: &[
             "prlimit64", "sched_setaffinity", "sched_setattr", "sched_setparam",
             "sched_setscheduler",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "as above, with the kind of id as first argument, and one kind for all of a user",
-        rule: Rule::OfItself {
+        rule: FilterRule::OfItself {
             id: 1,
             not: Some((0, PRIO_USER)),
         },
         calls: &["setpriority"],
     },
-    Group {
+    SyscallGroup {
         why: "as above, with other numbers",
-        rule: Rule::OfItself {
+        rule: FilterRule::OfItself {
             id: 1,
             not: Some((0, IOPRIO_WHO_USER)),
         },
         calls: &["ioprio_set"],
     },
-    Group {
+    SyscallGroup {
         why: "other personalities switch protections of memory off",
-        rule: Rule::Personality,
+        rule: FilterRule::Personality,
         calls: &["personality"],
     },
-    Group {
+    SyscallGroup {
         why: "time, waiting and facts about the machine",
-        rule: Rule::Allow,
+        rule: FilterRule::Allow,
         calls: &[
             "alarm", "clock_getres", "clock_gettime", "clock_nanosleep", "epoll_create",
             "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_pwait2", "epoll_wait", "eventfd",
@@ -159,85 +159,85 @@ pub(super) const GROUPS: &[Group] = &[
             "timer_settime", "timerfd_create", "timerfd_gettime", "timerfd_settime", "uname",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "sockets that exist: of which kind is decided when they are made",
-        rule: Rule::Allow,
+        rule: FilterRule::Allow,
         calls: &[
             "accept", "accept4", "getpeername", "getsockname", "getsockopt", "listen", "recvfrom",
             "recvmmsg", "recvmsg", "sendmmsg", "sendmsg", "sendto", "setsockopt", "shutdown",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "names for sockets: without a network there is nothing to name",
-        rule: Rule::WithNetwork,
+        rule: FilterRule::WithNetwork,
         calls: &["bind", "connect"],
     },
-    Group {
+    SyscallGroup {
         why: "few address families, and few protocols of each",
-        rule: Rule::Socket,
+        rule: FilterRule::Socket,
         calls: &["socket"],
     },
-    Group {
+    SyscallGroup {
         why: "pairs talk to each other, not to others",
-        rule: Rule::SocketPair,
+        rule: FilterRule::SocketPair,
         calls: &["socketpair"],
     },
-    Group {
+    SyscallGroup {
         why: "shared memory, semaphores and queues belong to all processes outside an IPC namespace",
-        rule: Rule::InNamespaces,
+        rule: FilterRule::InNamespaces,
         calls: &[
             "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink",
             "msgctl", "msgget", "msgrcv", "msgsnd", "semctl", "semget", "semop", "semtimedop",
             "shmat", "shmctl", "shmdt", "shmget",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "commands to devices, but for typing into a terminal, and changing what it is or shows",
-        rule: Rule::Ioctl,
+        rule: FilterRule::Ioctl,
         calls: &["ioctl"],
     },
-    Group {
+    SyscallGroup {
         why: "mounts are the walls of the sandbox",
-        rule: Rule::Refuse(EPERM),
+        rule: FilterRule::Refuse(EPERM),
         calls: &[
             "chroot", "fsconfig", "fsmount", "fsopen", "fspick", "mount", "mount_setattr",
             "move_mount", "open_tree", "open_tree_attr", "pivot_root", "umount2",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "a new namespace gives back capabilities over what is in it",
-        rule: Rule::Refuse(EPERM),
+        rule: FilterRule::Refuse(EPERM),
         calls: &["setns", "unshare"],
     },
-    Group {
+    SyscallGroup {
         why: "large parts of the kernel with a history of holes, some of them round filters",
-        rule: Rule::Refuse(EPERM),
+        rule: FilterRule::Refuse(EPERM),
         calls: &[
             "bpf", "io_uring_enter", "io_uring_register", "io_uring_setup", "modify_ldt",
             "perf_event_open", "userfaultfd",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "keys belong to the user, not to a namespace",
-        rule: Rule::Refuse(EPERM),
+        rule: FilterRule::Refuse(EPERM),
         calls: &["add_key", "keyctl", "request_key"],
     },
-    Group {
+    SyscallGroup {
         why: "memory and descriptors of other processes",
-        rule: Rule::Refuse(EPERM),
+        rule: FilterRule::Refuse(EPERM),
         calls: &[
             "kcmp", "process_madvise", "process_mrelease", "process_vm_readv", "process_vm_writev",
             "ptrace",
         ],
     },
-    Group {
+    SyscallGroup {
         why: "handles reach files without their path, which rules are about",
-        rule: Rule::Refuse(EPERM),
+        rule: FilterRule::Refuse(EPERM),
         calls: &["fanotify_init", "fanotify_mark", "name_to_handle_at", "open_by_handle_at"],
     },
-    Group {
+    SyscallGroup {
         why: "the machine as a whole",
-        rule: Rule::Refuse(EPERM),
+        rule: FilterRule::Refuse(EPERM),
         calls: &[
             "acct", "adjtimex", "clock_adjtime", "clock_settime", "delete_module", "finit_module",
             "init_module", "ioperm", "iopl", "kexec_file_load", "kexec_load", "lookup_dcookie",

@@ -5,36 +5,36 @@ mod watched;
 use std::collections::HashSet;
 
 use self::machine::{Call, run, verify};
-use super::program::Outcome::{self, Allow, Errno, Kill};
-use super::rules::Rule;
+use super::program::SeccompAction::{self, Allow, Errno, Kill};
+use super::rules::FilterRule;
 use super::*;
 
 const BOTH: [Architecture; 2] = [Architecture::X86_64, Architecture::Aarch64];
 
-const EPERM: Outcome = Errno(1);
-const EAFNOSUPPORT: Outcome = Errno(97);
-const EPROTONOSUPPORT: Outcome = Errno(93);
+const EPERM: SeccompAction = Errno(1);
+const EAFNOSUPPORT: SeccompAction = Errno(97);
+const EPROTONOSUPPORT: SeccompAction = Errno(93);
 
 /// With namespaces and a network of its own.
-const TIER_A: Surroundings = Surroundings {
+const TIER_A: FilterContext = FilterContext {
     namespaces: true,
     network: false,
     sockets_by_path: false,
     truncation: true,
 };
 
-const TIER_B: Surroundings = Surroundings {
+const TIER_B: FilterContext = FilterContext {
     namespaces: false,
     ..TIER_A
 };
 
-const TIER_B_NETWORK: Surroundings = Surroundings {
+const TIER_B_NETWORK: FilterContext = FilterContext {
     network: true,
     ..TIER_B
 };
 
-fn all_surroundings() -> impl Iterator<Item = Surroundings> {
-    (0..16).map(|bits| Surroundings {
+fn all_surroundings() -> impl Iterator<Item = FilterContext> {
+    (0..16).map(|bits| FilterContext {
         namespaces: bits & 1 != 0,
         network: bits & 2 != 0,
         sockets_by_path: bits & 4 != 0,
@@ -44,7 +44,7 @@ fn all_surroundings() -> impl Iterator<Item = Surroundings> {
 
 /// Makes the call on every architecture that has it.
 #[track_caller]
-fn check(around: Surroundings, name: &str, arguments: &[u64], expected: Outcome) {
+fn check(around: FilterContext, name: &str, arguments: &[u64], expected: SeccompAction) {
     let mut tried = 0;
     for architecture in BOTH {
         let Some(number) = number(architecture, name) else {
@@ -141,11 +141,11 @@ fn every_line_of_the_table_is_what_the_program_answers() {
     }
 }
 
-fn plainly(clauses: &[Clause], call: &Call) -> Outcome {
+fn plainly(clauses: &[Clause], call: &Call) -> SeccompAction {
     let low = |argument: u8| call.arguments[usize::from(argument)] as u32;
-    let holds = |test: &program::Test| match *test {
-        program::Test::AnyBit { argument, mask } => low(argument) & mask != 0,
-        program::Test::Equals {
+    let holds = |test: &program::ArgumentTest| match *test {
+        program::ArgumentTest::AnyBit { argument, mask } => low(argument) & mask != 0,
+        program::ArgumentTest::Equals {
             argument,
             mask,
             value,
@@ -277,7 +277,7 @@ fn modes_that_lend_an_identity_are_refused() {
 #[test]
 fn files_are_not_emptied_behind_landlocks_back() {
     const O_TRUNC: u64 = 0o1000;
-    let old = Surroundings {
+    let old = FilterContext {
         truncation: false,
         ..TIER_A
     };
@@ -341,7 +341,7 @@ fn sockets_are_of_few_kinds() {
     check(TIER_A, [1, 1, 0], Allow);
     check(TIER_B, [1, 1, 0], EAFNOSUPPORT);
     check(TIER_B_NETWORK, [1, 1, 0], EAFNOSUPPORT);
-    let by_path = Surroundings {
+    let by_path = FilterContext {
         sockets_by_path: true,
         ..TIER_B_NETWORK
     };
@@ -453,5 +453,5 @@ fn a_call_is_found_in_few_steps() {
         let (_, steps) = run(&program, &read);
         assert!(steps <= 12, "{steps} steps on {architecture:?}");
     }
-    assert!(matches!(GROUPS[0].rule, Rule::Allow));
+    assert!(matches!(GROUPS[0].rule, FilterRule::Allow));
 }

@@ -3,14 +3,14 @@
 //! Of all filters that a process has, the strictest answer counts, and "look at it" is milder than any
 //! refusal: what another filter refuses stays refused, and nobody is asked.
 
-use super::program::{self, Clause, Outcome, Test};
+use super::program::{self, ArgumentTest, Clause, SeccompAction};
 use super::{Architecture, answers, number};
 use crate::sys::linux::order::Instruction;
 use crate::sys::linux::stage::calls::OWN_CALL;
 
 /// When a call is let through unseen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sys::linux) enum Unless {
+pub(in crate::sys::linux) enum UnwatchedCondition {
     Never,
     /// The argument with this number is a null pointer. An address whose lower half is zero passes for one.
     Null(u8),
@@ -23,7 +23,7 @@ pub(in crate::sys::linux) enum Unless {
 /// The filter that shows these calls, by their names, to whoever listens; empty where calls have no numbers
 /// that are known here. A name that this architecture does not have is passed over.
 pub(in crate::sys::linux) fn watching<'a>(
-    calls: impl Iterator<Item = (&'a str, Unless)>,
+    calls: impl Iterator<Item = (&'a str, UnwatchedCondition)>,
 ) -> Vec<Instruction> {
     let Some(architecture) = Architecture::of_host() else {
         return Vec::new();
@@ -31,11 +31,11 @@ pub(in crate::sys::linux) fn watching<'a>(
     let calls: Vec<(&str, Vec<Clause>)> = calls
         .map(|(name, unless)| (name, clauses(unless)))
         .collect();
-    let others = [always(Outcome::Allow)];
+    let others = [always(SeccompAction::Allow)];
     let named = calls.iter().map(|(name, clauses)| (*name, &clauses[..]));
     let answers = answers(architecture, named, &others);
     // Calls in the 32-bit manner go unseen. A confined tool has no such calls.
-    program::assemble(architecture.audit_arch(), Outcome::Allow, &answers)
+    program::assemble(architecture.audit_arch(), SeccompAction::Allow, &answers)
 }
 
 /// The number of a call on this machine.
@@ -43,29 +43,29 @@ pub(in crate::sys::linux) fn number_here(name: &str) -> Option<u32> {
     number(Architecture::of_host()?, name)
 }
 
-fn clauses(unless: Unless) -> Vec<Clause> {
+fn clauses(unless: UnwatchedCondition) -> Vec<Clause> {
     let test = match unless {
-        Unless::Never => return vec![always(Outcome::Notify)],
-        Unless::Null(argument) => equals(argument, 0),
-        Unless::AnyBit(argument, mask) => Test::AnyBit { argument, mask },
-        Unless::Own => equals(3, OWN_CALL),
+        UnwatchedCondition::Never => return vec![always(SeccompAction::Notify)],
+        UnwatchedCondition::Null(argument) => equals(argument, 0),
+        UnwatchedCondition::AnyBit(argument, mask) => ArgumentTest::AnyBit { argument, mask },
+        UnwatchedCondition::Own => equals(3, OWN_CALL),
     };
     let unseen = Clause {
         tests: vec![test],
-        outcome: Outcome::Allow,
+        outcome: SeccompAction::Allow,
     };
-    vec![unseen, always(Outcome::Notify)]
+    vec![unseen, always(SeccompAction::Notify)]
 }
 
-fn equals(argument: u8, value: u32) -> Test {
-    Test::Equals {
+fn equals(argument: u8, value: u32) -> ArgumentTest {
+    ArgumentTest::Equals {
         argument,
         mask: u32::MAX,
         value,
     }
 }
 
-fn always(outcome: Outcome) -> Clause {
+fn always(outcome: SeccompAction) -> Clause {
     Clause {
         tests: Vec::new(),
         outcome,

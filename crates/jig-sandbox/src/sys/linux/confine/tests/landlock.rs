@@ -6,14 +6,14 @@ use crate::profile::Network;
 use crate::sys::linux::confine::landlock;
 
 #[track_caller]
-fn check(granted: &str, found: &Found, abi: u32, expected: &str) {
+fn check(granted: &str, found: &HostPathState, abi: u32, expected: &str) {
     let translated = landlock::access(rights(granted), found, abi);
     assert_eq!(access(translated), expected);
 }
 
 #[test]
 fn rights_are_translated_exactly() {
-    let directory = Found::Directory;
+    let directory = HostPathState::Directory;
     check("r", &directory, 7, "read+list");
     check("x", &directory, 7, "execute");
     check("c", &directory, 7, "write+mkdir+reg+sock+fifo+sym+refer");
@@ -30,13 +30,18 @@ fn rights_are_translated_exactly() {
 
 #[test]
 fn a_file_has_only_rights_of_files() {
-    check("rcudx", &Found::File, 7, "execute+write+read+truncate");
-    check("rcd", &Found::File, 7, "read");
+    check(
+        "rcudx",
+        &HostPathState::File,
+        7,
+        "execute+write+read+truncate",
+    );
+    check("rcd", &HostPathState::File, 7, "read");
 }
 
 #[test]
 fn a_version_gets_only_what_it_knows() {
-    let directory = Found::Directory;
+    let directory = HostPathState::Directory;
     check(
         "cud",
         &directory,

@@ -507,7 +507,7 @@ fn private_files_are_made_before_the_call() {
         .push(file("/w/x", PrivateContent::Text(Vec::new())));
     assert!(matches!(
         compiled("/w/", &asked, Tier::A, 7),
-        Err(Refused::NotPrivate { .. })
+        Err(ProfileError::NotPrivate { .. })
     ));
 }
 
@@ -529,7 +529,7 @@ fn sealed_directories_are_closed_last() {
     asked.sealed = vec!["/w".into()];
     assert!(matches!(
         compiled("/w/", &asked, Tier::A, 7),
-        Err(Refused::NotPrivate { .. })
+        Err(ProfileError::NotPrivate { .. })
     ));
 }
 

@@ -1,11 +1,11 @@
 //! A gateway: routes and sockets in namespaces, ports without.
 
 use super::*;
-use crate::profile::Gateway;
+use crate::profile::GatewayProfile;
 
 fn gateway(ports: &[u16], addresses: &[&str]) -> Profile {
     let mut asked = profile("s rx /usr");
-    asked.network = Network::Gateway(Gateway {
+    asked.network = Network::Gateway(GatewayProfile {
         ports: ports.to_vec(),
         explained: Vec::new(),
         addresses: addresses.iter().map(|one| one.parse().unwrap()).collect(),
@@ -91,7 +91,10 @@ fn ports_and_addresses_become_sockets_and_routes() {
 #[test]
 fn without_namespaces_names_cannot_be_had() {
     let mut asked = gateway(&[443, 80, 443], &["203.0.113.9"]);
-    assert_eq!(compiled("/usr/", &asked, Tier::B, 7), Err(Refused::NoNames));
+    assert_eq!(
+        compiled("/usr/", &asked, Tier::B, 7),
+        Err(ProfileError::NoNames)
+    );
     asked.enforce = Enforce::BestEffort;
     let bare = compiled("/usr/", &asked, Tier::B, 4).unwrap();
     let ports: Vec<String> = lines(&bare.steps)
@@ -153,9 +156,9 @@ fn without_namespaces_nothing_is_opened_to_explain_it() {
 #[test]
 fn the_status_says_what_is_judged() {
     let network = |asked: &Profile, tier, abi| {
-        let limits = Limits::default();
+        let limits = ProcessLimits::default();
         let confinement = compiled("/usr/", asked, tier, abi).unwrap();
-        let accepted = crate::sys::linux::order::Accepted::default();
+        let accepted = crate::sys::linux::order::ConfinementOutcome::default();
         status(asked, &limits, tier, &confinement, &accepted)
             .network
             .to_string()

@@ -2,20 +2,20 @@
 
 use std::ffi::CStr;
 
-use crate::sys::linux::order::{Act, MountFlags, NewMount, Step};
+use crate::sys::linux::order::{MountFlags, NewMount, OrderStep, StepAction};
 
-pub(super) fn lines(steps: &[Step]) -> Vec<String> {
+pub(super) fn lines(steps: &[OrderStep]) -> Vec<String> {
     steps.iter().map(line).collect()
 }
 
-fn line(step: &Step) -> String {
+fn line(step: &OrderStep) -> String {
     let text = match &step.act {
-        Act::Directory { target, .. } => format!("dir {}", path(target)),
-        Act::File {
+        StepAction::Directory { target, .. } => format!("dir {}", path(target)),
+        StepAction::File {
             target, content, ..
         } => format!("file {} {}", path(target), content.len()),
-        Act::Symlink { target, to } => format!("link {} {}", path(target), path(to)),
-        Act::Bind {
+        StepAction::Symlink { target, to } => format!("link {} {}", path(target), path(to)),
+        StepAction::Bind {
             source,
             target,
             flags,
@@ -24,9 +24,9 @@ fn line(step: &Step) -> String {
             let source = if elsewhere { path(source) } else { "" };
             format!("bind {} {source} {}", path(target), words(*flags)).replace("  ", " ")
         }
-        Act::Again { target, flags } => format!("again {} {}", path(target), words(*flags)),
-        Act::Mask { target } => format!("mask {}", path(target)),
-        Act::Mount {
+        StepAction::Again { target, flags } => format!("again {} {}", path(target), words(*flags)),
+        StepAction::Mask { target } => format!("mask {}", path(target)),
+        StepAction::Mount {
             kind,
             target,
             flags,
@@ -38,15 +38,19 @@ fn line(step: &Step) -> String {
             };
             format!("mount {} {kind} {}", path(target), words(*flags))
         }
-        Act::Listen { target } => format!("listen {}", path(target)),
-        Act::Loopback => "loopback".to_owned(),
-        Act::HostName(name) => format!("name {}", path(name)),
-        Act::Allow { target, rights } => format!("allow {} {}", path(target), access(*rights)),
-        Act::Local { network, prefix } => format!("local {network}/{prefix}"),
-        Act::Sockets(sockets) => format!("sockets {sockets:?}"),
-        Act::Replace { target, content } => format!("replace {} {}", path(target), content.len()),
-        Act::AllowPort { port, rights } => format!("allow port {port} {rights}"),
-        Act::Overlay {
+        StepAction::Listen { target } => format!("listen {}", path(target)),
+        StepAction::Loopback => "loopback".to_owned(),
+        StepAction::HostName(name) => format!("name {}", path(name)),
+        StepAction::Allow { target, rights } => {
+            format!("allow {} {}", path(target), access(*rights))
+        }
+        StepAction::Local { network, prefix } => format!("local {network}/{prefix}"),
+        StepAction::Sockets(sockets) => format!("sockets {sockets:?}"),
+        StepAction::Replace { target, content } => {
+            format!("replace {} {}", path(target), content.len())
+        }
+        StepAction::AllowPort { port, rights } => format!("allow port {port} {rights}"),
+        StepAction::Overlay {
             target,
             upper,
             work,
@@ -56,8 +60,8 @@ fn line(step: &Step) -> String {
             let parts = [path(upper), path(work)].join(" ");
             format!("overlay {} {parts} {}", path(target), words(*flags))
         }
-        Act::Anew { target, flags } => format!("anew {} {}", path(target), words(*flags)),
-        Act::BindOfLayer {
+        StepAction::Anew { target, flags } => format!("anew {} {}", path(target), words(*flags)),
+        StepAction::BindOfLayer {
             layer,
             source,
             target,

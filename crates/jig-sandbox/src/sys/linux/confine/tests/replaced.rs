@@ -174,14 +174,17 @@ fn only_texts_and_paths_in_their_one_form_will_do() {
     let mut asked = profile("s r /etc\nreplace /etc/hosts");
     asked.replaced[0].content = PrivateContent::Link("/x".into());
     let refused = compiled("/etc/hosts", &asked, Tier::A, 7);
-    let expected = Refused::NoText {
+    let expected = ProfileError::NoText {
         path: "/etc/hosts".into(),
     };
     assert_eq!(refused, Err(expected));
     for path in ["/etc/../hosts", "hosts"] {
         let asked = profile(&format!("replace {path}"));
         let refused = compiled("/hosts", &asked, Tier::A, 7);
-        assert_eq!(refused, Err(Refused::NotCanonical { path: path.into() }));
+        assert_eq!(
+            refused,
+            Err(ProfileError::NotCanonical { path: path.into() })
+        );
     }
 }
 

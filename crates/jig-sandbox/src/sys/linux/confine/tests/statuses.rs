@@ -3,27 +3,27 @@
 use super::*;
 use crate::process::{Enforcement, Status};
 use crate::profile::Network;
-use crate::sys::linux::order::Accepted;
+use crate::sys::linux::order::ConfinementOutcome;
 
 fn status_of(
     asked: &Profile,
-    limits: &Limits,
+    limits: &ProcessLimits,
     tier: Tier,
     abi: u32,
     tasks_limited: bool,
 ) -> Status {
     let host = &mut Tree::of("/w/a/ /x/");
     let confinement = compile_on(host, skeleton::before, asked, limits, tier, abi).unwrap();
-    let accepted = Accepted {
+    let accepted = ConfinementOutcome {
         tasks_limited,
-        ..Accepted::default()
+        ..ConfinementOutcome::default()
     };
     status(asked, limits, tier, &confinement, &accepted)
 }
 
 #[track_caller]
 fn check(asked: &Profile, tier: Tier, abi: u32, expected: [&str; 7]) -> Status {
-    let status = status_of(asked, &Limits::default(), tier, abi, false);
+    let status = status_of(asked, &ProcessLimits::default(), tier, abi, false);
     let text: Vec<String> = status
         .parts()
         .iter()
@@ -115,7 +115,7 @@ fn without_namespaces_every_class_of_gap_is_named() {
 fn a_layer_that_is_left_out_is_missed() {
     let mut asked = profile("d rcud /w");
     asked.layers.seccomp = false;
-    let status = status_of(&asked, &Limits::default(), Tier::A, 9, false);
+    let status = status_of(&asked, &ProcessLimits::default(), Tier::A, 9, false);
     assert_eq!(status.tier, Tier::None);
     assert!(matches!(
         status.privileges,
@@ -129,7 +129,7 @@ fn a_layer_that_is_left_out_is_missed() {
     asked.enforce = Enforce::BestEffort;
     let mut lacking = asked.clone();
     lacking.layers = Layers::ALL;
-    let status = status_of(&lacking, &Limits::default(), Tier::B, 0, false);
+    let status = status_of(&lacking, &ProcessLimits::default(), Tier::B, 0, false);
     assert_eq!(
         status.files.to_string(),
         "not enforced: it needs Landlock, and this machine does not let it be used"
@@ -138,7 +138,7 @@ fn a_layer_that_is_left_out_is_missed() {
         (Tier::B, "the profile leaves it out"),
         (Tier::None, "this machine does not let it be used"),
     ] {
-        let status = status_of(&asked, &Limits::default(), tier, 7, false);
+        let status = status_of(&asked, &ProcessLimits::default(), tier, 7, false);
         for part in [
             &status.files,
             &status.network,
@@ -161,16 +161,16 @@ fn limits_on_the_tree() {
             .limits
             .to_string()
     };
-    let tasks = Limits {
+    let tasks = ProcessLimits {
         tasks: Some(9),
-        ..Limits::default()
+        ..ProcessLimits::default()
     };
     assert_eq!(limits(Tier::A, true, tasks), "enforced");
     assert!(limits(Tier::A, false, tasks).contains("this kernel does not count them"));
     assert!(limits(Tier::B, false, tasks).contains("needs a process namespace"));
-    let memory = Limits {
+    let memory = ProcessLimits {
         memory: Some(9),
-        ..Limits::default()
+        ..ProcessLimits::default()
     };
     assert!(limits(Tier::A, true, memory).contains("from time to time"));
 }
@@ -182,7 +182,7 @@ fn gaps_are_sentences_without_a_period() {
     asked.enforce = Enforce::BestEffort;
     for tier in [Tier::A, Tier::B, Tier::None] {
         for abi in 1..10 {
-            let status = status_of(&asked, &Limits::ROOMY, tier, abi, false);
+            let status = status_of(&asked, &ProcessLimits::ROOMY, tier, abi, false);
             for (_, part) in status.parts() {
                 let sentences = match part {
                     Enforcement::Enforced => continue,

@@ -6,7 +6,7 @@ const TREE: &str = "/dev/tty /dev/pts/7 /dev/pts/8";
 
 #[track_caller]
 fn check(tree: &str, name: Option<&str>, namespaces: bool, abi: u32, expected: &[&str]) {
-    let terminal = Terminal {
+    let terminal = ToolTerminal {
         name: name.map(Into::into),
     };
     let steps = terminal.steps(&mut Tree::of(tree), namespaces, abi);

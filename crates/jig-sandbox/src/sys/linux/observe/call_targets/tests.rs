@@ -43,18 +43,18 @@ fn addresses_of_all_lengths() {
     );
     let mut v6 = with(libc::AF_INET6, &[0, 80, 0, 0, 0, 0]);
     v6.extend(Ipv6Addr::LOCALHOST.octets());
-    let address = |text: &str| Address::Internet(text.parse().expect("it is an address"));
+    let address = |text: &str| SocketAddress::Internet(text.parse().expect("it is an address"));
     assert_eq!(parse(&v4), Some(address("127.0.0.1:8080")));
     assert_eq!(parse(&v6), Some(address("[::1]:80")));
     let path = with(libc::AF_UNIX, b"/run/socket\0rest");
-    assert_eq!(parse(&path), Some(Address::Path(b"/run/socket")));
+    assert_eq!(parse(&path), Some(SocketAddress::Path(b"/run/socket")));
     assert_eq!(
         parse(&with(libc::AF_UNIX, b"socket")),
-        Some(Address::Path(b"socket"))
+        Some(SocketAddress::Path(b"socket"))
     );
     assert_eq!(
         parse(&with(libc::AF_UNIX, b"\0name")),
-        Some(Address::Abstract(b"name"))
+        Some(SocketAddress::Abstract(b"name"))
     );
     assert_eq!(parse(&with(libc::AF_UNIX, b"")), None);
     assert_eq!(parse(&with(libc::AF_NETLINK, &[0; 10])), None);

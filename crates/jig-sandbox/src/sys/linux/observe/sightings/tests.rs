@@ -1,19 +1,19 @@
 use super::*;
 
-fn path(text: &str) -> SeenTarget {
-    SeenTarget::Path(text.into())
+fn path(text: &str) -> ObservedTarget {
+    ObservedTarget::Path(text.into())
 }
 
 #[track_caller]
 fn check(notes: &[(&str, Rights, &str)], expected: &[(&str, Rights, bool, &[&str], u64)]) {
-    let mut ledger = Ledger::default();
+    let mut ledger = ObservationLedger::default();
     for (text, wanted, program) in notes {
         ledger.note(path(text), *wanted, &Arc::from(*program));
     }
     let seen = ledger.close().seen;
-    let expected: Vec<Seen> = expected
+    let expected: Vec<ObservedAccess> = expected
         .iter()
-        .map(|(text, wanted, looked, programs, count)| Seen {
+        .map(|(text, wanted, looked, programs, count)| ObservedAccess {
             target: path(text),
             wanted: *wanted,
             looked: *looked,
@@ -60,8 +60,8 @@ fn looking_counts_until_more_was_wanted() {
 
 #[test]
 fn an_address_is_not_looked_at() {
-    let mut ledger = Ledger::default();
-    let address = SeenTarget::Address(([127, 0, 0, 1], 80).into());
+    let mut ledger = ObservationLedger::default();
+    let address = ObservedTarget::Address(([127, 0, 0, 1], 80).into());
     ledger.note(address, Rights::NONE, &Arc::from("curl"));
     let seen = ledger.close().seen;
     assert_eq!((seen[0].wanted, seen[0].looked), (Rights::NONE, false));
@@ -70,7 +70,7 @@ fn an_address_is_not_looked_at() {
 #[test]
 fn it_has_its_limits() {
     let program = Arc::from("sh");
-    let mut ledger = Ledger::default();
+    let mut ledger = ObservationLedger::default();
     for number in 0..MOST_THINGS + 3 {
         ledger.note(path(&format!("/{number}")), Rights::READ, &program);
     }
@@ -80,7 +80,7 @@ fn it_has_its_limits() {
     assert_eq!((observation.seen.len(), observation.lost), (MOST_THINGS, 3));
     assert_eq!(observation.seen[0].count, 2);
 
-    let mut ledger = Ledger::default();
+    let mut ledger = ObservationLedger::default();
     for number in 0..4096 {
         let name = format!("/{number}{}", "x".repeat(4000));
         ledger.note(path(&name), Rights::READ, &program);
@@ -89,7 +89,7 @@ fn it_has_its_limits() {
     let observation = ledger.close();
     assert_eq!(observation.seen.len() as u64 + observation.lost, 4096);
 
-    let mut ledger = Ledger::default();
+    let mut ledger = ObservationLedger::default();
     for number in 0..100 {
         ledger.note(path("/"), Rights::READ, &Arc::from(number.to_string()));
     }

@@ -24,9 +24,9 @@ fn tree() -> tempfile::TempDir {
     directory
 }
 
-fn own_view() -> View {
-    let thread = Thread::of(std::process::id()).expect("/proc is mounted");
-    let view = View::of(&thread).expect("it is our own");
+fn own_view() -> ProcessView {
+    let thread = ProcThread::of(std::process::id()).expect("/proc is mounted");
+    let view = ProcessView::of(&thread).expect("it is our own");
     assert!(view.is_of(&thread));
     view
 }
@@ -39,7 +39,7 @@ fn check(path: &str, follow: bool, expected: &str, exists: bool) {
     let top = top.to_str().expect("it is text");
     let view = own_view();
     let path = format!("{top}/{path}");
-    let expected = Found {
+    let expected = ViewPath {
         path: format!("{top}{expected}").into_bytes(),
         exists,
     };
@@ -90,7 +90,7 @@ fn a_path_of_many_parts_is_not_walked_to_its_end() {
     let parts = MOST_STEPS as usize * 2;
     let view = own_view();
     let path = "/".to_owned() + &"none/../".repeat(parts) + "last";
-    let expected = Found {
+    let expected = ViewPath {
         path: b"/last".to_vec(),
         exists: false,
     };
@@ -155,7 +155,7 @@ fn paths_by_their_text() {
 
 #[test]
 fn names_are_told_from_the_root_of_the_view() {
-    let view = |prefix: &str| View {
+    let view = |prefix: &str| ProcessView {
         prefix: prefix.into(),
         ..own_view()
     };

@@ -1,7 +1,7 @@
 use super::*;
 
-fn mount(root: &str, target: &str, kind: &str) -> Mount {
-    Mount {
+fn mount(root: &str, target: &str, kind: &str) -> MountinfoLine {
+    MountinfoLine {
         root: root.to_owned(),
         target: target.to_owned(),
         kind: kind.to_owned(),
@@ -27,7 +27,7 @@ fn the_own_path_is_that_of_version_2() {
 fn layouts_are_told_apart() {
     #[track_caller]
     fn check(kinds: &[&str], expected: CgroupLayout) {
-        let mounts: Vec<Mount> = kinds.iter().map(|kind| mount("/", "/x", kind)).collect();
+        let mounts: Vec<MountinfoLine> = kinds.iter().map(|kind| mount("/", "/x", kind)).collect();
         assert_eq!(layout(&mounts), expected, "{kinds:?}");
     }
     check(&["ext4", "cgroup2"], CgroupLayout::Unified);

@@ -3,14 +3,14 @@ use super::*;
 #[test]
 fn names_do_not_confuse() {
     let rest = "S 1 7 7 34816 7 4194560 100 200 0 0 11 22 33 44 20 0 5 0 1000 8192 88 184467";
-    let expected = Stat {
+    let expected = UsageStat {
         own: 33,
         of_reaped: 77,
         threads: 5,
     };
     for name in ["sh", "a b", "x) S 1 1 (", ")"] {
         let text = format!("7 ({name}) {rest}");
-        assert_eq!(Stat::parse(&text).as_ref(), Some(&expected), "{name}");
+        assert_eq!(UsageStat::parse(&text).as_ref(), Some(&expected), "{name}");
     }
     for odd in [
         "",
@@ -18,7 +18,7 @@ fn names_do_not_confuse() {
         "7 (sh) S 1 7",
         "7 (sh) S x x x x x x x x x x x x x x x x x x x x x",
     ] {
-        assert_eq!(Stat::parse(odd), None, "{odd}");
+        assert_eq!(UsageStat::parse(odd), None, "{odd}");
     }
 }
 

@@ -5,7 +5,7 @@ use crate::sys::linux::stage::calls::OWN_CALL;
 
 /// What the filter of observers answers to a call with these arguments, on the processor of this machine.
 #[track_caller]
-fn check(name: &str, arguments: &[u64], expected: Outcome) {
+fn check(name: &str, arguments: &[u64], expected: SeccompAction) {
     let Some(number) = number_here(name) else {
         return;
     };
@@ -27,15 +27,19 @@ fn calls_with_paths_and_addresses_are_shown() {
     for name in [
         "open", "openat", "openat2", "creat", "rename", "unlinkat", "connect", "statx",
     ] {
-        check(name, &[1; 6], Outcome::Notify);
+        check(name, &[1; 6], SeccompAction::Notify);
     }
-    check("sendto", &[3, 1, 1, 0, 0x7000_1000, 16], Outcome::Notify);
+    check(
+        "sendto",
+        &[3, 1, 1, 0, 0x7000_1000, 16],
+        SeccompAction::Notify,
+    );
     check("sendto", &[3, 1, 1, 0, 0, 0], Allow);
-    check("newfstatat", &[3, 1, 1, 0x100], Outcome::Notify);
+    check("newfstatat", &[3, 1, 1, 0x100], SeccompAction::Notify);
     check("newfstatat", &[3, 1, 1, 0x1000], Allow);
     check("statx", &[3, 1, 0x1000], Allow);
     check("utimensat", &[3, 0, 0, 0], Allow);
-    check("utimensat", &[3, 0x7000_1000, 0, 0], Outcome::Notify);
+    check("utimensat", &[3, 0x7000_1000, 0, 0], SeccompAction::Notify);
 }
 
 /// What the tool does on the way to its program would wait for an answer that nobody gives yet.
@@ -44,7 +48,7 @@ fn own_calls_are_not_shown() {
     let mark = u64::from(OWN_CALL);
     for name in ["execve", "sendmsg"] {
         check(name, &[1, 1, 1, mark], Allow);
-        check(name, &[1, 1, 1, 0], Outcome::Notify);
+        check(name, &[1, 1, 1, 0], SeccompAction::Notify);
     }
     for name in [
         "fcntl",
@@ -86,7 +90,7 @@ fn nothing_is_refused() {
                 arguments: [0; 6],
             };
             let (answer, steps) = run(program, &call);
-            let allowed = [Allow.value(), Outcome::Notify.value()];
+            let allowed = [Allow.value(), SeccompAction::Notify.value()];
             assert!(allowed.contains(&answer), "{number} of {arch:#x}");
             assert!(arch == own || answer == Allow.value());
             assert!(steps < 30, "{number} takes {steps} steps");
