@@ -8,10 +8,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::ProjectPath;
 
 use crate::files::sealed;
-use crate::grep::{Matches, Query};
+use crate::grep::{GrepQuery, Matches};
 use crate::{
-    FileHandle, FilesError, Filter, Listing, OpenOptions, Place, ProjectFiles, RenameOptions, View,
-    WriteOptions,
+    FileHandle, FilesError, FilesView, Filter, Listing, OpenOptions, Place, ProjectFiles,
+    RenameOptions, WriteOptions,
 };
 
 /// The files below a directory of the operating system, which cannot be served here. There is no
@@ -43,7 +43,7 @@ impl DiskFiles {
     }
 }
 
-impl sealed::Sealed for DiskFiles {}
+impl sealed::SealedFiles for DiskFiles {}
 
 impl ProjectFiles for DiskFiles {
     fn locate(&self, _: &ProjectPath) -> Result<Place, FilesError> {
@@ -106,11 +106,11 @@ impl ProjectFiles for DiskFiles {
         match *self {}
     }
 
-    fn grep(&self, _: &Query, _: &Filter<'_>) -> Result<Matches, FilesError> {
+    fn grep(&self, _: &GrepQuery, _: &Filter<'_>) -> Result<Matches, FilesError> {
         match *self {}
     }
 
-    fn materialize(&self) -> Result<View, FilesError> {
+    fn materialize(&self) -> Result<FilesView, FilesError> {
         match *self {}
     }
 

@@ -1,16 +1,16 @@
-//! [`Layer`] where there is no overlayfs.
+//! [`ChangeLayer`] where there is no overlayfs.
 
 use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
-use super::change::{Applied, Change, Diff, DiffLimits};
+use super::change::{ApplyReport, Change, Diff, DiffLimits};
 
 /// What a program changes in a directory, apart from that directory. There are none on this system.
 #[derive(Debug)]
-pub struct Layer(Infallible);
+pub struct ChangeLayer(Infallible);
 
-impl Layer {
+impl ChangeLayer {
     /// Fails: only Linux has layers.
     pub fn create(_: &Path, _: &Path) -> io::Result<Self> {
         Err(io::Error::new(
@@ -45,12 +45,12 @@ impl Layer {
     }
 
     /// Does to the lower directory what the program did to the layer.
-    pub fn apply(self, _: &dyn Fn(&Change) -> bool) -> io::Result<Applied> {
+    pub fn apply(self, _: &dyn Fn(&Change) -> bool) -> io::Result<ApplyReport> {
         match self.0 {}
     }
 
     /// As [`apply`](Self::apply), also over what somebody else has changed.
-    pub fn apply_over_conflicts(self, _: &dyn Fn(&Change) -> bool) -> io::Result<Applied> {
+    pub fn apply_over_conflicts(self, _: &dyn Fn(&Change) -> bool) -> io::Result<ApplyReport> {
         match self.0 {}
     }
 

@@ -10,9 +10,9 @@ use super::leftover::Leftover;
 
 /// Notes nothing.
 #[derive(Debug)]
-pub(super) struct Journal;
+pub(super) struct HandleJournal;
 
-impl Journal {
+impl HandleJournal {
     pub(super) fn in_directory(_directory: &Path) -> io::Result<Self> {
         Ok(Self)
     }

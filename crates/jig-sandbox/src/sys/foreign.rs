@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::machine::{
-    Cgroup, CgroupLayout, Landlock, Machine, Namespaces, Privileges, Seccomp, Surroundings,
-    Sysctls, Trial, Wasm,
+    Cgroup, CgroupLayout, HostSurroundings, Landlock, Machine, Namespaces, Privileges, ProbeResult,
+    Seccomp, Sysctls, Wasm,
 };
 use crate::process::Observation;
 use crate::profile::Profile;
@@ -22,11 +22,11 @@ pub(crate) fn probe() -> Machine {
         kernel: None,
         landlock: Landlock::NotThisSystem,
         seccomp: Seccomp {
-            filters: Trial::NotTried,
-            notify: Trial::NotTried,
-            listener: Trial::NotTried,
+            filters: ProbeResult::NotTried,
+            notify: ProbeResult::NotTried,
+            listener: ProbeResult::NotTried,
         },
-        namespaces: Namespaces::all(Trial::NotTried),
+        namespaces: Namespaces::all(ProbeResult::NotTried),
         cgroup: Cgroup {
             layout: CgroupLayout::Absent,
             path: None,
@@ -43,7 +43,7 @@ pub(crate) fn probe() -> Machine {
             security_label: None,
             in_user_namespace: None,
         },
-        surroundings: Surroundings {
+        surroundings: HostSurroundings {
             container: None,
             root_file_system: None,
             chroot: false,

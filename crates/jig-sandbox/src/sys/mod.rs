@@ -26,7 +26,7 @@ mod seal;
 #[cfg(any(target_os = "macos", all(test, unix)))]
 mod macos;
 #[cfg(target_os = "macos")]
-pub(crate) use macos::{Process, Wake, poll, seal_descriptors, set_nonblocking, spawn};
+pub(crate) use macos::{ProcessTree, Wake, poll, seal_descriptors, set_nonblocking, spawn};
 
 #[cfg(any(windows, test))]
 mod windows;
@@ -46,7 +46,7 @@ mod unsupported;
     ),
     target_os = "macos"
 )))]
-pub(crate) use unsupported::{Process, Wake, poll, seal_descriptors, set_nonblocking, spawn};
+pub(crate) use unsupported::{ProcessTree, Wake, poll, seal_descriptors, set_nonblocking, spawn};
 
 #[cfg(not(all(
     target_os = "linux",

@@ -4,11 +4,13 @@ use std::convert::Infallible;
 use std::io;
 use std::time::Duration;
 
-use crate::process::{Direction, Exit, Limit, SpawnError, SpawnRequest, Started, Usage};
+use crate::process::{
+    Direction, Exit, ProcessLimit, SpawnError, SpawnRequest, StartedChild, TreeUsage,
+};
 use crate::sys::BorrowedDescriptor;
 
 /// Refuses.
-pub(crate) fn spawn(request: SpawnRequest) -> Result<Started, SpawnError> {
+pub(crate) fn spawn(request: SpawnRequest) -> Result<StartedChild, SpawnError> {
     Err(SpawnError::Unsupported {
         program: request.program.as_os_str().to_string_lossy().into_owned(),
         system: std::env::consts::OS,
@@ -17,9 +19,9 @@ pub(crate) fn spawn(request: SpawnRequest) -> Result<Started, SpawnError> {
 
 /// A process that does not exist.
 #[derive(Debug)]
-pub(crate) struct Process(Infallible);
+pub(crate) struct ProcessTree(Infallible);
 
-impl Process {
+impl ProcessTree {
     pub(crate) fn id(&self) -> u32 {
         match self.0 {}
     }
@@ -44,11 +46,11 @@ impl Process {
         match self.0 {}
     }
 
-    pub(crate) fn reached(&self) -> Vec<Limit> {
+    pub(crate) fn reached(&self) -> Vec<ProcessLimit> {
         match self.0 {}
     }
 
-    pub(crate) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> TreeUsage {
         match self.0 {}
     }
 

@@ -1,7 +1,6 @@
 //! What other tests wait with.
 #![expect(
     clippy::disallowed_methods,
-    clippy::disallowed_types,
     reason = "the tests start programs, themselves among them, and look at a file"
 )]
 

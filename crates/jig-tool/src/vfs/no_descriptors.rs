@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-use super::opened::File;
+use super::opened::StdFile;
 
 /// The socket over which the host passes open files. On this system there is none.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ impl Descriptors {
         None
     }
 
-    pub(super) fn receive(&mut self) -> io::Result<File> {
+    pub(super) fn receive(&mut self) -> io::Result<StdFile> {
         match self.0 {}
     }
 }

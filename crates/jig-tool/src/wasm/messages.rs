@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jig_proto::vfs::tool::{self, HostLine};
-use jig_proto::vfs::{Id, Init, Method, Reading, Reply, Request};
+use jig_proto::vfs::{Id, Init, Method, Reading, VfsReply, VfsRequest};
 use serde_json::Value;
 
 use super::bindings::sdk::jig::tool::vfs::{self, Message};
@@ -32,7 +32,7 @@ impl ComponentMessages {
         }
     }
 
-    fn write(&mut self, request: &Request<'_>) -> Message {
+    fn write(&mut self, request: &VfsRequest<'_>) -> Message {
         self.last_id += 1;
         let id = Id::from(self.last_id);
         let mut line = Vec::new();
@@ -51,7 +51,7 @@ impl ComponentMessages {
         }
     }
 
-    fn read(&self, answer: Message, method: Method) -> Result<Reply<'static>, RequestError> {
+    fn read(&self, answer: Message, method: Method) -> Result<VfsReply<'static>, RequestError> {
         let line = tool::read_line(answer.text.as_bytes(), &self.reading).map_err(misunderstood)?;
         match (line, answer.blob) {
             (HostLine::Reply { id, result }, None) if self.is_last(&id) => {
@@ -92,7 +92,7 @@ impl ComponentMessages {
 }
 
 impl Transport for ComponentMessages {
-    fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+    fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
         let message = self.write(request);
         let answer = vfs::request(&message);
         self.read(answer, request.method())

@@ -12,7 +12,7 @@ mod readiness;
 mod seatbelt;
 
 #[cfg(target_os = "macos")]
-pub(crate) use process::{Process, spawn};
+pub(crate) use process::{ProcessTree, spawn};
 #[cfg(target_os = "macos")]
 pub(crate) use readiness::{Wake, poll, set_nonblocking};
 

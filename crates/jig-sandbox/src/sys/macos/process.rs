@@ -48,7 +48,7 @@ pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::StartedChil
 struct LaunchedProcess {
     streams: [Option<OwnedFd>; 3],
     status: Status,
-    process: Process,
+    process: ProcessTree,
 }
 
 fn launch(mut request: SpawnRequest, sandbox: &Path) -> Result<LaunchedProcess, SpawnError> {
@@ -84,7 +84,7 @@ fn launch(mut request: SpawnRequest, sandbox: &Path) -> Result<LaunchedProcess, 
     let child = command
         .spawn()
         .map_err(|source| not_started(&program, &request, source))?;
-    let process = Process::watch(child).map_err(failed("watching it"))?;
+    let process = ProcessTree::watch(child).map_err(failed("watching it"))?;
     Ok(LaunchedProcess {
         streams,
         status,
@@ -314,7 +314,7 @@ fn place(copy: RawFd, number: RawFd) -> io::Result<()> {
 
 /// A program that was started, with its process group.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub(crate) struct ProcessTree {
     group: Pid,
     shared: Arc<SharedExit>,
     /// Comes to its end when the program has.
@@ -329,7 +329,7 @@ struct SharedExit {
     ended: Condvar,
 }
 
-impl Process {
+impl ProcessTree {
     /// Starts a thread that waits for the program.
     fn watch(mut child: Child) -> io::Result<Self> {
         let group = Pid::from_child(&child);
@@ -430,7 +430,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ProcessTree {
     fn drop(&mut self) {
         self.kill();
         let _ = self.wait(None);

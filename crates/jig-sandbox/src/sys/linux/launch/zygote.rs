@@ -163,7 +163,7 @@ fn wait_for_order(base: &OrderBlock, line: i32, host: i32) -> ! {
     match order {
         Ok(order) => keeper::keep(&order, prepared, line, host),
         Err(errno) => {
-            let refusal = StepFailure::at(StartStep::OrderBlock)(errno);
+            let refusal = StepFailure::at(StartStep::Order)(errno);
             keeper::keep(base, Err(refusal), line, host)
         }
     }
