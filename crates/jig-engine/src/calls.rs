@@ -4,6 +4,6 @@
 //! one thing with a tool that stays.
 
 pub(crate) mod call;
+pub(crate) mod callers_thread;
 mod drive;
 mod handle_commands;
-pub(crate) mod here;

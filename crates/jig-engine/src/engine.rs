@@ -199,13 +199,13 @@ impl Engine {
         let id = call.id.clone();
         self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, false, asker)?;
-        let here = call.here.take();
+        let callers_thread = call.callers_thread.take();
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut answers = call.answers.clone();
         self.remembered.add_to(tool, &mut call.answers);
         let mut plan = self.plan(tool, call, Action::Run, None)?;
         plan.given_up = cancel.as_ref().is_some_and(CancelToken::is_cancelled);
-        plan.thread = here.as_ref().map(|here| Arc::clone(&here.thread));
+        plan.thread = callers_thread.as_ref().map(|lent| Arc::clone(&lent.thread));
         let layer = self.layer(tool, &mut plan)?;
         let session = Arc::new(self.start_plan(tool, plan)?.session);
         let hook = |token: Option<CancelToken>, end: fn(&Session)| {
@@ -221,8 +221,8 @@ impl Engine {
             answers.clear();
         }
         let of = QuestionOwner::of_call(tool.name.as_str(), id.as_deref());
-        let result = match here {
-            Some(here) => self.drive_here(here, of, tool, &session, answers, asker),
+        let result = match callers_thread {
+            Some(lent) => self.drive_on_callers_thread(lent, of, tool, &session, answers, asker),
             None => self.drive(of, tool, &session, answers, asker),
         };
         tracing::info!(

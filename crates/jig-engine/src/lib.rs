@@ -45,7 +45,7 @@ mod suggest;
 mod tools;
 
 pub use calls::call::{Call, CallError};
-pub use calls::here::CallHere;
+pub use calls::callers_thread::CallersThread;
 pub use engine::llm::LlmSetupError;
 pub use engine::turn::Turn;
 pub use engine::{Engine, StartedTool};

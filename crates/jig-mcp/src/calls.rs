@@ -6,9 +6,9 @@
 pub(crate) mod asker;
 pub(crate) mod in_flight;
 pub(crate) mod large_outputs;
-pub(crate) mod lent;
 pub(crate) mod progress;
 pub(crate) mod request_state;
 pub(crate) mod results;
+pub(crate) mod runtime_thread;
 pub(crate) mod tasks;
 pub(crate) mod tools_call;

@@ -13,15 +13,15 @@ use jig_proto::{Content, Question, StateName, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
 use serde_json::{Map, Value};
 
+use crate::callers_thread::{self, BorrowedThread, UnstartedTool};
 use crate::denials;
-use crate::here::{self, Here, Lent};
 use crate::session::{
     ApplyOrder, AskedBy, BoardSetup, InputPurpose, Orders, SessionBoard, SessionOrder,
 };
 use crate::{Plan, Session, StartError, workers};
 
 /// Runs a tool inside this process; what `tool` returns is how it ended. It has a thread of its own, unless the plan
-/// lends it one: then it begins when [its call is driven](Session::begin_here).
+/// lends it one: then it begins when [its call is driven](Session::begin_on_this_thread).
 ///
 /// # Errors
 ///
@@ -31,7 +31,7 @@ pub fn in_process(
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
 ) -> Result<Session, StartError> {
     let record = plan.record_inside()?;
-    let lent = plan.thread.take().map(Lent::new);
+    let lent = plan.thread.take().map(BorrowedThread::new);
     let (mut door, orders) = InProcess::new(plan, QuestionAudience::Somebody, record);
     let seat = Arc::clone(&door.seat);
     let (board, given_up) = (Arc::clone(&seat.board), seat.plan.given_up);
@@ -40,7 +40,7 @@ pub fn in_process(
         session.cancel();
     }
     match lent {
-        Some(lent) => session.begin_later(Here::new(lent, move |lent| {
+        Some(lent) => session.begin_later(UnstartedTool::new(lent, move |lent| {
             door.lent = Some(lent);
             seat.board.stopped(run(tool, door));
         })),
@@ -114,7 +114,7 @@ pub struct InProcess {
     orders: Receiver<SessionOrder>,
     asked: QuestionAudience,
     /// The thread on which it runs, if that is somebody else's.
-    lent: Option<Lent>,
+    lent: Option<BorrowedThread>,
     cancelled: bool,
     /// That a question of the tool is not answered, which ends it.
     unanswered: Arc<OnceLock<ToolError>>,
@@ -313,12 +313,15 @@ impl InProcess {
 
     /// Waits by `wait` for something else than orders. If the thread is lent, it is given back meanwhile.
     pub fn wait<T>(&self, wait: impl FnMut() -> T) -> T {
-        here::wait(self.lent.as_ref(), wait)
+        callers_thread::wait(self.lent.as_ref(), wait)
     }
 
     /// Has somebody drive the call from now on: there is something to tell, or to ask.
     fn have_driven(&mut self) {
-        let driven = self.lent.as_ref().map_or(Ok(()), Lent::have_driven);
+        let driven = self
+            .lent
+            .as_ref()
+            .map_or(Ok(()), BorrowedThread::have_driven);
         // Without a thread for that, whatever is asked is never answered.
         self.cancelled |= driven.is_err();
     }
@@ -548,7 +551,7 @@ impl InProcess {
                 result
             }),
             _ => {
-                let is_overdue = self.lent.as_ref().is_some_and(Lent::is_overdue);
+                let is_overdue = self.lent.as_ref().is_some_and(BorrowedThread::is_overdue);
                 match is_overdue || !work.is_quick() {
                     true => {
                         let mut work = Some(work);

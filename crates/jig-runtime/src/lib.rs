@@ -14,11 +14,11 @@
 
 mod builtin;
 mod call_record;
+mod callers_thread;
 mod command;
 mod denials;
 #[cfg(unix)]
 pub mod fsproxy;
-mod here;
 mod in_process;
 mod launch;
 mod limits;

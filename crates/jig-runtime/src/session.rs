@@ -20,7 +20,7 @@ use jig_sandbox::{Status as Confinement, TreeUsage};
 use serde_json::Value;
 
 use crate::ReachedLimit;
-use crate::here::Here;
+use crate::callers_thread::UnstartedTool;
 
 #[cfg(test)]
 pub(crate) use board::InputKind;
@@ -36,7 +36,7 @@ pub struct Session {
     board: Arc<SessionBoard>,
     orders: Orders,
     /// The tool, if it has not begun.
-    here: Mutex<Option<Here>>,
+    unstarted: Mutex<Option<UnstartedTool>>,
 }
 
 impl Session {
@@ -44,29 +44,30 @@ impl Session {
         if let Some(waker) = orders.waker() {
             board.keep_waker(waker);
         }
-        let here = Mutex::default();
         Self {
             board,
             orders,
-            here,
+            unstarted: Mutex::default(),
         }
     }
 
-    /// Keeps the tool until whoever drives its call [begins](Self::begin_here) it.
-    pub(crate) fn begin_later(&self, here: Here) {
-        *self.here() = Some(here);
+    /// Keeps the tool until whoever drives its call [begins](Self::begin_on_this_thread) it.
+    pub(crate) fn begin_later(&self, tool: UnstartedTool) {
+        *self.unstarted() = Some(tool);
     }
 
     /// Runs the tool on this thread to its end, if its plan [lends](crate::Plan::thread) the tool a thread and it has
     /// not begun. When the tool has something to say or to ask, `driver` is called on another thread, to drive the call
     /// meanwhile. Says whether it was.
-    pub fn begin_here(&self, driver: impl FnOnce() + Send + 'static) -> bool {
-        let here = self.here().take();
-        here.is_some_and(|here| here.begin(driver))
+    pub fn begin_on_this_thread(&self, driver: impl FnOnce() + Send + 'static) -> bool {
+        let tool = self.unstarted().take();
+        tool.is_some_and(|tool| tool.begin(driver))
     }
 
-    fn here(&self) -> MutexGuard<'_, Option<Here>> {
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    fn unstarted(&self) -> MutexGuard<'_, Option<UnstartedTool>> {
+        self.unstarted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the tool stands.

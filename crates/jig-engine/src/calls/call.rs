@@ -10,7 +10,7 @@ use jig_proto::{
 use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
 
-use crate::calls::here::CallHere;
+use crate::calls::callers_thread::CallersThread;
 use crate::planning::arguments::ArgumentErrors;
 
 /// One request to run a tool.
@@ -36,9 +36,9 @@ pub struct Call {
     /// Whether a person has [agreed](crate::Engine::agree) to a `spawn` elsewhere, and is who sees what the tool says:
     /// nobody is asked whether it runs, nor whether to pass on what it said by then. Default: no.
     pub agreed: bool,
-    /// Has the tool begin on the thread of the caller, if [it may](crate::Engine::begins_here) and runs to its end. Default:
+    /// Has the tool begin on the thread of the caller, if [it may](crate::Engine::begins_on_callers_thread) and runs to its end. Default:
     /// none, and it has a thread of its own.
-    pub here: Option<CallHere>,
+    pub callers_thread: Option<CallersThread>,
 }
 
 impl Call {
@@ -58,7 +58,7 @@ impl Call {
             cancel: None,
             kill: None,
             agreed: false,
-            here: None,
+            callers_thread: None,
         }
     }
 }

@@ -6,7 +6,7 @@
     reason = "the tests make real workspaces, and fail where that fails"
 )]
 
-mod here;
+mod callers_thread;
 mod looking;
 mod output;
 mod runs;

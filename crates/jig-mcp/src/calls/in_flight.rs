@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::CancelToken;
-use jig_engine::{Call, CallError, CallHere, Engine};
+use jig_engine::{Call, CallError, CallersThread, Engine};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputResponses};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -20,9 +20,9 @@ use tokio::time::timeout_at;
 
 use crate::caller::Caller;
 use crate::calls::asker::CallAsker;
-use crate::calls::lent::{self, RuntimeThread};
 use crate::calls::request_state::{CallRound, TicketScope};
 use crate::calls::results::result;
+use crate::calls::runtime_thread::{self, RuntimeThread};
 use crate::calls::tools_call::{CLIENT, MODEL};
 use crate::questions::QuestionId;
 use crate::questions::forms::ClientForm;
@@ -147,15 +147,16 @@ impl InFlight {
         // Nothing waits from here on: a call that has its place begins.
         let flight = caller.in_flight.admit(shared, request.bound);
         let engine = caller.engine(shared);
-        let begins_here = lent::can_be() && engine.begins_here(&request.tool, &request.arguments);
+        let begins_on_callers_thread = runtime_thread::can_be_lent()
+            && engine.begins_on_callers_thread(&request.tool, &request.arguments);
         let running = RunningCall {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
             engine,
-            begins_here,
+            begins_on_callers_thread,
         };
-        if begins_here {
+        if begins_on_callers_thread {
             // Whoever waits for it is a task of its own, and must be able to ask the client meanwhile.
             drop(tokio::spawn(async move { running.run(request) }));
         } else {
@@ -324,7 +325,7 @@ struct RunningCall {
     caller: Arc<Caller>,
     flight: Arc<InFlight>,
     engine: Arc<Engine>,
-    begins_here: bool,
+    begins_on_callers_thread: bool,
 }
 
 impl RunningCall {
@@ -343,7 +344,7 @@ impl RunningCall {
         let engine = &self.engine;
         let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
         call.cancel = Some(self.flight.cancel.clone());
-        call.here = self.begins_here.then(|| CallHere {
+        call.callers_thread = self.begins_on_callers_thread.then(|| CallersThread {
             thread: Arc::new(RuntimeThread),
             engine: Arc::clone(engine),
             asker: Arc::clone(&desk) as _,

@@ -15,6 +15,6 @@ impl LentThread for RuntimeThread {
 }
 
 /// Whether a task here can have another thread do what else there is to do.
-pub(crate) fn can_be() -> bool {
+pub(crate) fn can_be_lent() -> bool {
     Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
 }

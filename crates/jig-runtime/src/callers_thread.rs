@@ -1,4 +1,4 @@
-//! [`Here`]: a tool that begins on the thread of whoever drives its call.
+//! [`UnstartedTool`]: a tool that begins on the thread of whoever drives its call.
 //!
 //! That thread runs the tool. As long as the tool neither says nor asks anything, there is nothing to drive; before it
 //! does, a thread of its own begins to drive the call. What the tool waits for it waits for with the lent thread
@@ -16,20 +16,23 @@ use crate::workers;
 type Job = Box<dyn FnOnce() + Send>;
 
 /// A tool that has not begun.
-pub(crate) struct Here {
+pub(crate) struct UnstartedTool {
     tool: Job,
     driver: Arc<Mutex<Option<Job>>>,
 }
 
-impl fmt::Debug for Here {
+impl fmt::Debug for UnstartedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Here")
+        f.write_str("UnstartedTool")
     }
 }
 
-impl Here {
+impl UnstartedTool {
     /// A tool that tells by `lent` when its call is to be driven.
-    pub(crate) fn new(lent: Lent, tool: impl FnOnce(Lent) + Send + 'static) -> Self {
+    pub(crate) fn new(
+        lent: BorrowedThread,
+        tool: impl FnOnce(BorrowedThread) + Send + 'static,
+    ) -> Self {
         Self {
             driver: Arc::clone(&lent.driver),
             tool: Box::new(move || tool(lent)),
@@ -46,19 +49,19 @@ impl Here {
 }
 
 /// The thread on which a tool has begun.
-pub(crate) struct Lent {
+pub(crate) struct BorrowedThread {
     thread: Arc<dyn LentThread>,
     driver: Arc<Mutex<Option<Job>>>,
     since: Instant,
 }
 
-impl fmt::Debug for Lent {
+impl fmt::Debug for BorrowedThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Lent").field(&self.thread).finish()
+        f.debug_tuple("BorrowedThread").field(&self.thread).finish()
     }
 }
 
-impl Lent {
+impl BorrowedThread {
     pub(crate) fn new(thread: Arc<dyn LentThread>) -> Self {
         Self {
             thread,
@@ -86,7 +89,7 @@ impl Lent {
 }
 
 /// Waits, with the thread given back if it is a lent one.
-pub(crate) fn wait<T>(lent: Option<&Lent>, mut wait: impl FnMut() -> T) -> T {
+pub(crate) fn wait<T>(lent: Option<&BorrowedThread>, mut wait: impl FnMut() -> T) -> T {
     let mut waited = None;
     if let Some(lent) = lent {
         lent.thread.wait(&mut || waited = Some(wait()));

@@ -1,4 +1,4 @@
-//! [`CallHere`]: a call whose tool begins on the thread of its caller.
+//! [`CallersThread`]: a call whose tool begins on the thread of its caller.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use crate::questions::audit::QuestionOwner;
 /// The tool runs there until it has to wait, and gives the thread back for that. Nobody drives the call before the tool
 /// has something to say or to ask; then another thread does, with this engine and this asker.
 #[derive(Clone)]
-pub struct CallHere {
+pub struct CallersThread {
     /// The thread.
     pub thread: Arc<dyn LentThread>,
     /// The engine that makes the call.
@@ -28,9 +28,9 @@ pub struct CallHere {
     pub asker: Arc<Mutex<dyn Asker + Send>>,
 }
 
-impl fmt::Debug for CallHere {
+impl fmt::Debug for CallersThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CallHere").field(&self.thread).finish()
+        f.debug_tuple("CallersThread").field(&self.thread).finish()
     }
 }
 
@@ -40,7 +40,7 @@ impl Engine {
     ///
     /// Such a tool is code of jig's own on files of this machine, or it is on a server. It runs to its end, and nobody
     /// is asked whether it runs, nor whether to pass on its result.
-    pub fn begins_here(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
+    pub fn begins_on_callers_thread(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         let Ok(tool) = self.tool(tool) else {
             return false;
         };
@@ -64,9 +64,9 @@ impl Engine {
     }
 
     /// Runs a tool that begins on this thread, and drives its call.
-    pub(crate) fn drive_here(
+    pub(crate) fn drive_on_callers_thread(
         &self,
-        here: CallHere,
+        lent: CallersThread,
         of: QuestionOwner<'_>,
         tool: &Tool,
         session: &Arc<Session>,
@@ -74,11 +74,11 @@ impl Engine {
         asker: &mut dyn Asker,
     ) -> Result<Content, ToolError> {
         let (told, driven) = channel();
-        let CallHere {
+        let CallersThread {
             thread,
             engine,
             asker: mut other,
-        } = here;
+        } = lent;
         let driver = {
             let (name, call) = (tool.name.clone(), of.call.map(str::to_owned));
             let (session, answers) = (Arc::clone(session), answers.clone());
@@ -93,7 +93,7 @@ impl Engine {
                 let _ = result.map(|result| told.send(result));
             }
         };
-        if !session.begin_here(driver) {
+        if !session.begin_on_this_thread(driver) {
             return self.drive(of, tool, session, answers, asker);
         }
         let mut result = None;

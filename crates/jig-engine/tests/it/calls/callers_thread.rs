@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use jig_broker::{AuditEntry, AuditSink, CancelToken};
-use jig_engine::{Answer, Ask, Asker, Call, CallError, CallHere, Engine};
+use jig_engine::{Answer, Ask, Asker, Call, CallError, CallersThread, Engine};
 use jig_runtime::LentThread;
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ fn begin(mut engine: Engine, path: &str, answer: &str, cancels: bool) -> Began {
     }));
     let call = Call {
         cancel: Some(cancel),
-        here: Some(CallHere {
+        callers_thread: Some(CallersThread {
             thread: thread.clone(),
             engine: Arc::clone(&engine),
             asker: Arc::clone(&asker) as _,
@@ -147,7 +147,7 @@ fn only_tools_that_run_to_their_end_inside_begin_here() {
         let Value::Object(none) = json!({}) else {
             unreachable!()
         };
-        engine.begins_here(tool, &none)
+        engine.begins_on_callers_thread(tool, &none)
     };
     assert!(begins("fs_read_file"));
     for tool in [
