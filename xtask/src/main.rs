@@ -26,6 +26,8 @@ mod skips;
 #[cfg(test)]
 mod sleeps;
 mod trial;
+#[cfg(test)]
+mod walks;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

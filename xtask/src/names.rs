@@ -79,7 +79,7 @@ impl TypeNames {
 }
 
 /// All Rust files below a folder.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for entry in entries {
