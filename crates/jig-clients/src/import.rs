@@ -1,6 +1,6 @@
 //! The MCP servers of a client, as servers of jig.
 //!
-//! [`declared::find`] reads the client's files, [`imported_server::Imported`] is a server as jig will have it, [`secret`] keeps
+//! [`declared::find`] reads the client's files, [`imported_server::ImportedServer`] is a server as jig will have it, [`secret`] keeps
 //! keys out of it, [`access`] and [`learn`] tell what it may do, and [`toml_block`] writes it. [`conversion`] says
 //! what becomes of each server, and [`change`] what becomes of the file.
 

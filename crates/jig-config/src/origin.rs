@@ -1,4 +1,4 @@
-//! [`RuleOrigin`]: where a value was written.
+//! [`Origin`]: where a value was written.
 
 use std::fmt;
 use std::ops::Range;

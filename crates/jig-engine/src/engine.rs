@@ -199,7 +199,9 @@ impl Engine {
         let id = call.id.clone();
         self.accepted(tool, &call, asker)?;
         call.arguments = self.agreed(tool, &call, false, asker)?;
-        let callers_thread = call.callers_thread.take();
+        let lent = call.callers_thread.take();
+        let callers_thread =
+            lent.filter(|_| self.begins_on_callers_thread(tool.name.as_str(), &call.arguments));
         let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
         let mut answers = call.answers.clone();
         self.remembered.add_to(tool, &mut call.answers);

@@ -17,7 +17,7 @@ pub trait ProjectFiles: fmt::Debug + Send + Sync + sealed::SealedFiles {
     /// Finds where a path leads, following links, without opening anything for reading or writing.
     ///
     /// A path at which nothing stands is a place too, of kind
-    /// [`Kind::Missing`](crate::Kind::Missing). A link that leaves
+    /// [`PlaceKind::Missing`](crate::PlaceKind::Missing). A link that leaves
     /// the workspace, dangles or loops is [`FilesError::Escape`], wherever in the path it is.
     fn locate(&self, path: &ProjectPath) -> Result<Place, FilesError>;
 

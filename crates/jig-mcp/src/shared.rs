@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jig_config::Config;
 use jig_engine::{Engine, Turn};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::caller::Callers;
 use crate::calls::request_state::Seal;
@@ -93,6 +93,9 @@ pub struct SharedServer {
     pub(crate) callers: Callers,
     /// Seals what clients take along from a parked call.
     pub(crate) seal: Seal,
+    /// Room for requests that are answered on a thread of their own, other than calls. Without threads left, nothing else
+    /// would go on: a call that gives its thread back needs one.
+    pub(crate) answering: Semaphore,
     /// How many calls are in flight.
     pub(crate) running: AtomicUsize,
     /// Told when one of them ends.
@@ -146,6 +149,7 @@ impl SharedServer {
             questions: Arc::new(Questions::new()),
             callers: Callers::new(),
             seal: Seal::new()?,
+            answering: Semaphore::new(MOST_ANSWERING),
             running: AtomicUsize::new(0),
             freed: Notify::new(),
             begun: AtomicU64::new(0),
@@ -272,3 +276,6 @@ impl ServedConfig {
         self.catalogue.get_or_init(|| Catalogue::of(&self.engine))
     }
 }
+
+/// How many requests other than calls are answered at once, by all clients together.
+const MOST_ANSWERING: usize = 64;

@@ -159,7 +159,7 @@ impl Policy {
     /// Whether a program may make a connection.
     ///
     /// Plain HTTP is judged by its URL. TLS is judged as `https`, then as `wss`, then as
-    /// [`Speaks::Other`](crate::Speaks::Other); where a rule with `path_prefix` would have to decide,
+    /// [`SpokenProtocol::Other`](crate::SpokenProtocol::Other); where a rule with `path_prefix` would have to decide,
     /// or one that names a scheme says no to any of them, the answer is no, because what TLS hides
     /// cannot be told apart. Anything else needs a rule with this `port` and no scheme, or with a
     /// scheme that is not of the web and stands for this port: a rule on a host alone opens only the

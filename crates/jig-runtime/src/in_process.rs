@@ -354,6 +354,10 @@ impl InProcess {
 
     /// The next order, if it comes before the deadline.
     fn order(&mut self, deadline: Option<Instant>) -> Result<Option<SessionOrder>, RequestError> {
+        // Nobody may be left who gives one.
+        if self.cancelled {
+            return Err(RequestError::Cancelled);
+        }
         if let Some(order) = self.early.pop_front() {
             return Ok(Some(order));
         }

@@ -4,8 +4,8 @@
 //! it prints; [`outcome`] makes a state of that. A program that asks has ended: the answer starts it again,
 //! with all that was answered so far.
 //!
-//! A run is watched by [`Watch`](printing_run::Watch), which waits for the end; or, if it is stateful or has a
-//! terminal, by [`Live`](steered_run::Live), which shows what is printed as it comes and takes input.
+//! A run is watched by [`StdioWatch`](printing_run::StdioWatch), which waits for the end; or, if it is stateful or has a
+//! terminal, by [`LiveRun`](steered_run::LiveRun), which shows what is printed as it comes and takes input.
 
 mod bounded_output;
 mod driver;

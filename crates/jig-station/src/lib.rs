@@ -1,6 +1,6 @@
 //! The station: the background process of a workspace that owns the tools which were spawned there.
 //!
-//! `jig spawn` starts it on demand ([`client::Client::ask_or_start`]); it ends soon after its last handle
+//! `jig spawn` starts it on demand ([`client::StationClient::ask_or_start`]); it ends soon after its last handle
 //! ([`serve::run`]). The other commands ask it over a socket in a directory that only this user can enter
 //! (`place`), in lines of JSON ([`protocol`]). It loads the configuration anew for every spawn, with the
 //! flags and variables of the client: what stands in `jig.toml` then is what counts.

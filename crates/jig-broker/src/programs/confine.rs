@@ -321,7 +321,7 @@ impl Broker {
     /// Makes what a program is confined by, for this call's policy.
     ///
     /// `root` is where the files of the workspace are for programs: the path of a
-    /// [`View`](jig_files::View). Nothing is started, and nothing is executed to find a program.
+    /// [`FilesView`](jig_files::FilesView). Nothing is started, and nothing is executed to find a program.
     ///
     /// # Errors
     ///

@@ -10,9 +10,10 @@ use jig_proto::{Content, ToolAction, ToolError};
 use jig_runtime::{LentThread, Session};
 use serde_json::{Map, Value};
 
-use crate::engine::{Engine, is_await};
+use crate::engine::Engine;
 use crate::questions::asker::{Answer, Ask, Asker};
 use crate::questions::audit::QuestionOwner;
+use crate::tools::effects::only_reads_files;
 
 /// What a call needs whose tool may begin on the thread of its caller.
 ///
@@ -38,14 +39,14 @@ impl Engine {
     /// Whether the tool of a call may begin on a thread that has other work to do: whatever takes long in such a call is
     /// known, and gives the thread back.
     ///
-    /// Such a tool is code of jig's own on files of this machine, or it is on a server. It runs to its end, and nobody
-    /// is asked whether it runs, nor whether to pass on its result.
+    /// Such a tool only reads files of this machine, with code of jig's own, or it is on a server. It runs to its end, and
+    /// nobody is asked whether it runs, nor whether to pass on its result.
     pub fn begins_on_callers_thread(&self, tool: &str, arguments: &Map<String, Value>) -> bool {
         let Ok(tool) = self.tool(tool) else {
             return false;
         };
         let is_inside = match tool.runtime {
-            RuntimeKind::Builtin => !is_await(tool) && self.files_are_local(),
+            RuntimeKind::Builtin => only_reads_files(tool) && self.files_are_local(),
             RuntimeKind::Mcp => true,
             _ => false,
         };
@@ -89,8 +90,11 @@ impl Engine {
                     Some(engine.drive(of, tool, &session, answers, &mut other))
                 };
                 let result = catch_unwind(AssertUnwindSafe(drive)).ok().flatten();
-                // Whoever waits for it hears of its end otherwise, too.
-                let _ = result.map(|result| told.send(result));
+                match result {
+                    Some(result) => drop(told.send(result)),
+                    // The tool waits for an answer that nobody gives any more.
+                    None => session.cancel(),
+                }
             }
         };
         if !session.begin_on_this_thread(driver) {

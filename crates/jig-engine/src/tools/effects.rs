@@ -186,8 +186,13 @@ fn grants(policy: &Policy, wanted: FileCapabilities) -> bool {
 
 /// Whether the code of the tool is jig's own and changes nothing, whatever its rules would allow.
 fn only_looks(tool: &Tool) -> bool {
+    is_await(tool) || is_learn(tool) || only_reads_files(tool)
+}
+
+/// Whether the code of the tool is jig's own and does nothing but ask for files of the workspace.
+pub(crate) fn only_reads_files(tool: &Tool) -> bool {
     let named = tool.implementation();
-    is_await(tool) || is_learn(tool) || named.is_some_and(|name| LOOK.contains(&name))
+    named.is_some_and(|name| LOOK.contains(&name))
 }
 
 /// The predefined tools that only look at the workspace.

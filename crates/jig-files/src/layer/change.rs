@@ -176,7 +176,7 @@ impl fmt::Display for UnfitEntry {
     }
 }
 
-/// What [`Layer::diff`](super::Layer::diff) shows of a change.
+/// What [`ChangeLayer::diff`](super::ChangeLayer::diff) shows of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Diff {
@@ -240,7 +240,7 @@ pub struct ApplyReport {
     /// Those that failed or cannot be applied, with the reason.
     pub failed: Vec<FailedChange>,
     /// Where the layer is kept, because there are conflicts or failures and its content is the only
-    /// copy. It is removed by [`Layer::sweep`](super::Layer::sweep) after a week.
+    /// copy. It is removed by [`ChangeLayer::sweep`](super::ChangeLayer::sweep) after a week.
     pub kept: Option<PathBuf>,
 }
 

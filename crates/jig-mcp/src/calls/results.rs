@@ -1,7 +1,7 @@
 //! What a client gets of a call: its content, or why there is none, as one [`CallToolResult`].
 //!
 //! The bytes of a tool's text are passed on as they are. What is too large to be sent goes to the caller's
-//! [`Outputs`](crate::calls::large_outputs::Outputs), and a link stands in its place.
+//! [`OutputStore`](crate::calls::large_outputs::OutputStore), and a link stands in its place.
 
 mod blocks;
 mod client_version;

@@ -68,6 +68,8 @@ impl McpConnection {
     ) -> Result<T, ErrorData> {
         let caller = self.caller(&context.extensions)?;
         let shared = Arc::clone(&self.shared);
+        // It is never closed.
+        let _room = self.shared.answering.acquire().await;
         let done = tokio::task::spawn_blocking(move || work(&shared, &caller));
         done.await
             .unwrap_or_else(|_| Err(ErrorData::internal_error("jig itself failed", None)))

@@ -2,7 +2,7 @@
 
 use crate::sys::Descriptor;
 
-/// The sockets of a [`Gateway`](crate::Gateway). They live in the network of the program, and are served by
+/// The sockets of a [gateway](crate::GatewayProfile). They live in the network of the program, and are served by
 /// the host: a connection that is accepted there has as its own address the one that the program connected
 /// to.
 #[derive(Debug)]

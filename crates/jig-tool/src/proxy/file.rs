@@ -8,7 +8,7 @@ use jig_proto::fsproxy::{Data, FIRST_HANDLE, MAX_READ, Op, OpenMode, ReadParams,
 use super::client::wrong_reply;
 use super::{Client, Error, PendingRequest, ProxyReply};
 
-/// An open file of the parent, to be used as any [`io::ReadParams`] and [`io::WriteParams`].
+/// An open file of the parent, to be used as any [`io::Read`] and [`io::Write`].
 ///
 /// It has one position, as a descriptor has. Dropping it closes it without waiting, but for what is
 /// written behind; [`close`](Self::close) says whether that went well. The standard streams are never closed.

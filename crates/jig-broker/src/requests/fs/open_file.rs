@@ -30,7 +30,7 @@ use crate::scrub::Scrubber;
 ///
 /// Where the call knows secrets, reading does not give them: a file that is only read has `[REDACTED]`
 /// in their place, as `fs.read` has it, and [`size`](Self::size) says how long that is. One that is also
-/// written, or that is larger than [`Limits::file_bytes`](crate::Limits::file_bytes), has as many `*` as
+/// written, or that is larger than [`RequestLimits::file_bytes`](crate::RequestLimits::file_bytes), has as many `*` as
 /// the secret has bytes, so that its offsets hold.
 #[derive(Debug)]
 pub struct OpenFile {

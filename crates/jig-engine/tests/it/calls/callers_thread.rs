@@ -126,7 +126,33 @@ fn a_call_that_is_given_up_while_it_asks_comes_to_its_end() {
     began.result.unwrap_err();
 }
 
-/// Whoever may be asked first, goes on, or is a program, gets a thread of its own.
+/// Panics when it is asked.
+struct Broken;
+
+impl Asker for Broken {
+    fn ask(&mut self, _: &Ask<'_>) -> Answer {
+        panic!("nobody can ask");
+    }
+}
+
+#[test]
+fn a_call_whose_asker_breaks_comes_to_its_end() {
+    let world = World::new(&[(".env", "SECRET=1")]);
+    let engine = Arc::new(world.engine(""));
+    let asker = Arc::new(Mutex::new(Broken));
+    let call = Call {
+        callers_thread: Some(CallersThread {
+            thread: Arc::new(Counted::default()),
+            engine: Arc::clone(&engine),
+            asker: Arc::clone(&asker) as _,
+        }),
+        ..Call::new("fs_read_file", json!({ "path": ".env" }))
+    };
+    let result = engine.call(call, &mut Arc::clone(&asker));
+    assert!(matches!(result, Err(CallError::Tool(_))), "{result:?}");
+}
+
+/// Whoever may be asked first, computes for long, goes on, or is a program, gets a thread of its own.
 #[test]
 fn only_tools_that_run_to_their_end_inside_begin_here() {
     let world = World::new(&[]);
@@ -138,6 +164,8 @@ fn only_tools_that_run_to_their_end_inside_begin_here() {
         result = "ask"
         [tools.fs_grep_files]
         runtime = "vfs"
+        [tools.fs_modify_file]
+        run = "unattended"
         [tools.program]
         source = "local"
         command = ["true"]
@@ -154,6 +182,8 @@ fn only_tools_that_run_to_their_end_inside_begin_here() {
         "fs_list_files",
         "fs_delete_file",
         "fs_grep_files",
+        "fs_modify_file",
+        "learn",
         "program",
         "missing",
     ] {

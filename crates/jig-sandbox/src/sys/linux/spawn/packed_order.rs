@@ -1,6 +1,6 @@
-//! From a [`SpawnPlan`] to the flat [`stage::order::Order`] that a keeper carries out.
+//! From a [`SpawnPlan`] to the flat [`stage::order::OrderBlock`] that a keeper carries out.
 //!
-//! [`stage::order::Order`]: crate::sys::linux::stage::order::Order
+//! [`stage::order::OrderBlock`]: crate::sys::linux::stage::order::OrderBlock
 
 use std::ffi::{CStr, CString};
 use std::net::IpAddr;

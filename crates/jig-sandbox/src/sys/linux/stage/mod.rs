@@ -6,8 +6,8 @@
 //! good, and it is compiled a second time into the launcher, a program of a few kilobytes that starts
 //! tools for hosts that are too large to fork. For that second life every path here is relative.
 //!
-//! It decides nothing. The host packs all that there is to do into one [`order::Order`], a flat block of
-//! bytes, and hears of it by [`record::Record`]s.
+//! It decides nothing. The host packs all that there is to do into one [`order::OrderBlock`], a flat block of
+//! bytes, and hears of it by [`record::KeeperMessage`]s.
 
 pub(crate) mod bounds;
 pub(crate) mod calls;
