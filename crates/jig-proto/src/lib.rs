@@ -6,7 +6,7 @@
 //! a mediated tool asks its host for files, hosts and programs; [`fsproxy`] is the one in which a
 //! child process does its file work through handles of its parent. No I/O happens here, and nothing is
 //! decided: bytes become values, values become bytes. Whatever a tool sends, reading it neither
-//! panics nor takes more memory than [`json::Limits`] allow.
+//! panics nor takes more memory than [`json::JsonLimits`] allow.
 //!
 //! ```
 //! use jig_proto::json::Limits;

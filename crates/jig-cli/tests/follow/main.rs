@@ -181,6 +181,7 @@ rows! {
     components::no_function_of_a_tool,
     components::unknown_import,
     components::newer_import,
+    components::asynchronous_function,
 }
 
 fn check(row: &Row) {

@@ -5,7 +5,7 @@ use std::fmt;
 /// How a file is opened.
 ///
 /// Exhaustive: these are the protocol's four. Older clients have their own, see
-/// [`legacy::OpenMode`](super::legacy::OpenMode).
+/// [`legacy::LegacyOpenMode`](super::legacy::LegacyOpenMode).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenMode {
     /// `r`: read what exists.

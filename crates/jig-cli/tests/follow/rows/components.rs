@@ -114,6 +114,17 @@ pub(crate) fn newer_import() -> Row {
     }
 }
 
+/// A component that declares the type of a function which is `async`.
+pub(crate) fn asynchronous_function() -> Row {
+    Row {
+        hint: "functions that are `async`, and WASI 0.3, are not supported: build for WASI 0.2 (`wasm32-wasip2`)",
+        config: COMPONENT,
+        wrong: "printf '\\0asm\\r\\0\\001\\0\\007\\005\\001\\103\\0\\001\\0' > tool.wasm; jig call check",
+        right: "cp \"$REPO/target/guests/noop.wasm\" tool.wasm; jig call check",
+        works: "",
+    }
+}
+
 /// A tool that is a component.
 const COMPONENT: &str =
     "[tools.check]\nsource = \"local\"\nwasm = \"tool.wasm\"\nrun = \"unattended\"\n";
