@@ -183,23 +183,23 @@ impl Broker {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// use jig_broker::{Broker, BrokerParts, Judged, Open};
+    /// use jig_broker::{Broker, BrokerParts, JudgedRequest, OpenRequest};
     /// # use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-    /// # use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
+    /// # use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
     /// # let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
     /// # let access = DefaultAccess::READ_WRITE;
-    /// # let policy = Policy::compile(&Access::default(), access, &Guards::default(), &workspace)?;
+    /// # let policy = Policy::compile(&DeclaredAccess::default(), access, &Guards::default(), &workspace)?;
     /// # let broker = Broker::new(BrokerParts::new("editor", "c1", files, Arc::new(policy)));
-    /// let new = Open {
+    /// let new = OpenRequest {
     ///     read: true,
     ///     write: true,
     ///     create: true,
-    ///     ..Open::new("notes.txt")
+    ///     ..OpenRequest::new("notes.txt")
     /// };
-    /// let Judged::Ready(work) = broker.judge_open(&new) else {
+    /// let JudgedRequest::Ready(work) = broker.judge_open(&new) else {
     ///     panic!("the tool may write here");
     /// };
     /// let file = work.open()?;

@@ -8,29 +8,29 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use jig_broker::{Broker, BrokerParts, Judged, Unapproved};
+//! use jig_broker::{Broker, BrokerParts, JudgedRequest, Unapproved};
 //! use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-//! use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-//! use jig_proto::vfs::{ErrorKind, FsPath, FsWrite, Reply, Request};
+//! use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
+//! use jig_proto::vfs::{ErrorKind, FsPath, FsWrite, VfsReply, VfsRequest};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
 //! let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
 //! let policy = Policy::compile(
-//!     &Access::default(),
+//!     &DeclaredAccess::default(),
 //!     DefaultAccess::READ_ONLY,
 //!     &Guards::default(),
 //!     &workspace,
 //! )?;
 //! let broker = Broker::new(BrokerParts::new("lister", "c1", files, Arc::new(policy)));
 //!
-//! let Judged::Ready(work) = broker.judge(&Request::FsExists(FsPath::new("a.txt"))) else {
+//! let JudgedRequest::Ready(work) = broker.judge(&VfsRequest::FsExists(FsPath::new("a.txt"))) else {
 //!     panic!("the default lets a tool read");
 //! };
-//! assert_eq!(work.perform()?, Reply::Exists(false));
+//! assert_eq!(work.perform()?, VfsReply::Exists(false));
 //!
-//! let write = Request::FsWrite(FsWrite::new("a.txt", "hello"));
-//! let Judged::Uncovered(inquiry) = broker.judge(&write) else {
+//! let write = VfsRequest::FsWrite(FsWrite::new("a.txt", "hello"));
+//! let JudgedRequest::Uncovered(inquiry) = broker.judge(&write) else {
 //!     panic!("nothing speaks of writing");
 //! };
 //! assert_eq!(inquiry.text(), "Allow `lister` to create `a.txt`?");

@@ -8,10 +8,10 @@
 //! ```no_run
 //! use std::path::Path;
 //!
-//! use jig_files::Layer;
+//! use jig_files::ChangeLayer;
 //!
 //! # fn main() -> std::io::Result<()> {
-//! let layer = Layer::create(Path::new("/home/u/.local/state/jig"), Path::new("/home/u/project"))?;
+//! let layer = ChangeLayer::create(Path::new("/home/u/.local/state/jig"), Path::new("/home/u/project"))?;
 //! // Here a program runs on `layer.upper()` and `layer.work()`.
 //! for change in layer.changes()? {
 //!     println!("{change}");

@@ -23,20 +23,20 @@ use crate::{Capability, DefaultAccess, FileCapabilities};
 /// It is immutable and can be shared. A decision costs the same however many rules there are.
 ///
 /// ```
-/// use jig_policy::{Access, Capabilities, Capability, DefaultAccess, FsRule, Guards, Origin};
+/// use jig_policy::{DeclaredAccess, FileCapabilities, Capability, DefaultAccess, DeclaredFsRule, Guards, RuleOrigin};
 /// use jig_policy::{Policy, Verdict, Workspace};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let folder = tempfile::tempdir()?;
 /// let root = camino::Utf8Path::from_path(folder.path()).ok_or("not UTF-8")?;
 /// let workspace = Workspace::on_disk(root)?;
-/// let access = Access {
-///     fs: vec![FsRule {
+/// let access = DeclaredAccess {
+///     fs: vec![DeclaredFsRule {
 ///         path: "src".to_owned(),
-///         capabilities: Capabilities::just(Capability::Read),
-///         origin: Origin::line("jig.toml", 3),
+///         capabilities: FileCapabilities::just(Capability::Read),
+///         origin: RuleOrigin::line("jig.toml", 3),
 ///     }],
-///     ..Access::default()
+///     ..DeclaredAccess::default()
 /// };
 /// let policy = Policy::compile(&access, DefaultAccess::VFS, &Guards::default(), &workspace)?;
 ///

@@ -14,11 +14,11 @@
 //! nor takes more memory than the limit of a frame.
 //!
 //! ```
-//! use jig_proto::fsproxy::{self, FrameBuffer, MAX_FRAME, Op, Read};
+//! use jig_proto::fsproxy::{self, FrameBuffer, MAX_FRAME, Op, ReadParams};
 //!
 //! // The child asks for what is in handle 42.
 //! let mut sent = Vec::new();
-//! fsproxy::write_request(&mut sent, "2", &Op::Read(Read { handle: 42, max: 4096 }));
+//! fsproxy::write_request(&mut sent, "2", &Op::Read(ReadParams { handle: 42, max: 4096 }));
 //!
 //! // The parent cuts the stream into frames, understands, and answers.
 //! let mut buffer = FrameBuffer::new(MAX_FRAME);

@@ -9,12 +9,12 @@
 //! panics nor takes more memory than [`json::JsonLimits`] allow.
 //!
 //! ```
-//! use jig_proto::json::Limits;
+//! use jig_proto::json::JsonLimits;
 //! use jig_proto::{Prompt, ToolState, read_printed};
 //!
 //! let stdout = br#"{"type": "needs_input", "question":
 //!     {"id": "overwrite", "text": "Overwrite it?", "answer_type": "Boolean"}}"#;
-//! let read = read_printed(stdout, &Limits::MESSAGE)?;
+//! let read = read_printed(stdout, &JsonLimits::MESSAGE)?;
 //! let ToolState::Waiting { question, .. } = &read.value else {
 //!     panic!("the tool asks");
 //! };
@@ -25,7 +25,7 @@
 //! );
 //!
 //! // Everything else is plain text, and the reason is kept for the log.
-//! assert!(read_printed(b"3 files changed", &Limits::MESSAGE).is_err());
+//! assert!(read_printed(b"3 files changed", &JsonLimits::MESSAGE).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

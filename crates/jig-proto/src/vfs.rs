@@ -11,11 +11,11 @@
 //! more memory than its limits allow.
 //!
 //! ```
-//! use jig_proto::vfs::{FsRead, Id, Method, Reading, Reply, Request, host, tool};
+//! use jig_proto::vfs::{FsRead, Id, Method, Reading, VfsReply, VfsRequest, host, tool};
 //!
 //! // The tool asks.
 //! let mut line = Vec::new();
-//! tool::write_request(&mut line, &Id::from(1), &Request::FsRead(FsRead::new("src/main.rs")));
+//! tool::write_request(&mut line, &Id::from(1), &VfsRequest::FsRead(FsRead::new("src/main.rs")));
 //! assert_eq!(
 //!     line,
 //!     br#"{"jsonrpc":"2.0","id":1,"method":"fs.read","params":{"path":"src/main.rs"}}
@@ -28,14 +28,14 @@
 //! };
 //! assert_eq!(request.method(), Method::FsRead);
 //! let mut answer = Vec::new();
-//! host::write_reply(&mut answer, &id, &Reply::read("fn main() {}"));
+//! host::write_reply(&mut answer, &id, &VfsReply::read("fn main() {}"));
 //!
 //! // The tool knows what it asked, and reads the answer to that.
 //! let Ok(tool::HostLine::Reply { id, result }) = tool::read_line(&answer, &Reading::PLAIN) else {
 //!     panic!("it is an answer");
 //! };
 //! assert_eq!(id.as_u64(), Some(1));
-//! assert_eq!(result.read(Method::FsRead)?, Reply::read("fn main() {}"));
+//! assert_eq!(result.read(Method::FsRead)?, VfsReply::read("fn main() {}"));
 //! # Ok::<(), tool::BadReply>(())
 //! ```
 //!

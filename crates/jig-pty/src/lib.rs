@@ -12,7 +12,7 @@
 //! ```
 //! # #[cfg(unix)] {
 //! use std::process::Command;
-//! use jig_pty::{Console, Cut, Input, Pty, Screen, Size};
+//! use jig_pty::{Console, CutSide, Input, Pty, Screen, Size};
 //! use serde_json::json;
 //!
 //! let (pty, end) = Pty::open(Size::new(10, 40))?;
@@ -32,7 +32,7 @@
 //!     console.write_answers(&screen.answers());
 //! }
 //! child.wait()?;
-//! let piece = screen.since(0, 1_000, Cut::Front);
+//! let piece = screen.since(0, 1_000, CutSide::Front);
 //! assert!(piece.text.contains("10 40"));
 //! assert!(piece.text.ends_with("Hello jig"));
 //! assert!(screen.painted().iter().any(|row| row.ends_with("\x1b[0;1mHello jig\x1b[0m")));

@@ -27,14 +27,14 @@ use crate::{CutSide, Size, TranscriptPiece};
 /// cannot be erased by the program.
 ///
 /// ```
-/// use jig_pty::{Cut, Screen, Size};
+/// use jig_pty::{CutSide, Screen, Size};
 ///
 /// let mut screen = Screen::new(Size::default(), 1_000);
 /// screen.feed(b"building\r\n  1%");
 /// let seen = screen.seq();
 /// screen.feed(b"\r 57%\r\x1b[32m100%\x1b[m");
 /// assert_eq!(screen.text(), "building\n100%");
-/// assert_eq!(screen.since(seen, 1_000, Cut::Front).text, "100%");
+/// assert_eq!(screen.since(seen, 1_000, CutSide::Front).text, "100%");
 /// ```
 pub struct Screen {
     terminal: Terminal,

@@ -12,22 +12,22 @@
 //!
 //! use jig_broker::{Broker, BrokerParts};
 //! # use jig_files::{FilesLookup, MemoryFiles, ProjectFiles};
-//! # use jig_policy::{Access, DefaultAccess, Guards, Policy, Workspace};
-//! use jig_proto::fsproxy::{Mode, Op, Open, read_response, write_request};
-//! use jig_runtime::fsproxy::{ClientOptions, End, Manager, ManagerOptions};
+//! # use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
+//! use jig_proto::fsproxy::{OpenMode, Op, OpenParams, read_response, write_request};
+//! use jig_runtime::fsproxy::{ClientOptions, ClientEnd, Manager, ManagerOptions};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let files: Arc<dyn ProjectFiles> = Arc::new(MemoryFiles::new());
 //! # let workspace = Workspace::new(files.display_root(), FilesLookup(Arc::clone(&files)));
 //! # let access = DefaultAccess::READ_ONLY;
-//! # let policy = Policy::compile(&Access::default(), access, &Guards::default(), &workspace)?;
+//! # let policy = Policy::compile(&DeclaredAccess::default(), access, &Guards::default(), &workspace)?;
 //! # let broker = Broker::new(BrokerParts::new("shell", "c1", files, Arc::new(policy)));
 //! let manager = Manager::new(broker, ManagerOptions::default());
 //! let (client, socket) = manager.connect(ClientOptions::default())?;
 //!
 //! // A child would have the socket as descriptor 3.
 //! let mut socket = UnixStream::from(socket);
-//! let open = Op::Open(Open { path: "notes.txt".into(), mode: Mode::Write, is_top_level: None });
+//! let open = Op::Open(OpenParams { path: "notes.txt".into(), mode: OpenMode::Write, is_top_level: None });
 //! let mut request = Vec::new();
 //! write_request(&mut request, "1", &open);
 //! socket.write_all(&request)?;
@@ -40,7 +40,7 @@
 //!
 //! // A child that goes leaves nothing behind.
 //! drop(socket);
-//! assert_eq!(client.wait(), End::Eof);
+//! assert_eq!(client.wait(), ClientEnd::Eof);
 //! assert!(manager.files().is_empty() && manager.clients().is_empty());
 //! # Ok(())
 //! # }

@@ -6,12 +6,12 @@
 //! ```no_run
 //! use std::io::{Read, Write};
 //!
-//! use jig_tool::proxy::{Client, Mode};
+//! use jig_tool::proxy::{Client, OpenMode};
 //!
 //! let client = Client::inherited()?;
 //! let mut text = String::new();
-//! client.open("notes.md", Mode::Read)?.read_to_string(&mut text)?;
-//! let mut summary = client.open("summary.md", Mode::Write)?;
+//! client.open("notes.md", OpenMode::Read)?.read_to_string(&mut text)?;
+//! let mut summary = client.open("summary.md", OpenMode::Write)?;
 //! writeln!(summary, "{} words", text.split_whitespace().count())?;
 //! summary.close()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -8,16 +8,16 @@
 //! clients should speak frames, see [`fsproxy`](super).
 //!
 //! ```
-//! use jig_proto::fsproxy::legacy::{self, Command, CommandBuffer};
+//! use jig_proto::fsproxy::legacy::{self, LegacyCommand, CommandBuffer};
 //!
 //! let mut buffer = CommandBuffer::new(1024);
 //! buffer.feed(b"WRITE 3 5\nhello");
-//! assert_eq!(buffer.next()?, Some(Command::Write { handle: 3, data: b"hello" }));
+//! assert_eq!(buffer.next()?, Some(LegacyCommand::Write { handle: 3, data: b"hello" }));
 //!
 //! let mut answer = Vec::new();
 //! legacy::write_ok(&mut answer, "5");
 //! assert_eq!(answer, b"OK 5\n");
-//! # Ok::<(), legacy::Refused>(())
+//! # Ok::<(), legacy::LegacyRefusal>(())
 //! ```
 
 mod buffer;

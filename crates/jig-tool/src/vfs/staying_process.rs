@@ -31,13 +31,13 @@ impl Host {
     /// ```no_run
     /// use std::time::Duration;
     ///
-    /// use jig_tool::vfs::{Host, HostError, Read};
+    /// use jig_tool::vfs::{Host, HostError, ReadOptions};
     ///
     /// /// Hands on what a Python prompt prints and what the caller types, until it ends.
     /// fn talk(host: &mut Host) -> Result<String, HostError> {
     ///     let mut python = host.start_process("python3").on_terminal(24, 80).start()?;
     ///     loop {
-    ///         let output = python.read(&Read::waiting(Duration::from_secs(30)))?;
+    ///         let output = python.read(&ReadOptions::waiting(Duration::from_secs(30)))?;
     ///         if !output.content.is_empty() {
     ///             host.state(jig_tool::ToolState::running(output.content.as_ref()))?;
     ///         }

@@ -17,7 +17,7 @@ use super::opened::StdFile;
 ///
 /// ```
 /// use jig_tool::vfs::{
-///     ErrorReply, Host, Init, Notification, Reply, Request, RequestError, ToolInput, Transport,
+///     ErrorReply, Host, Init, Notification, VfsReply, VfsRequest, RequestError, ToolInput, Transport,
 /// };
 /// use serde_json::Value;
 ///
@@ -25,10 +25,10 @@ use super::opened::StdFile;
 /// struct OneFile;
 ///
 /// impl Transport for OneFile {
-///     fn request(&mut self, request: &Request<'_>) -> Result<Reply<'static>, RequestError> {
+///     fn request(&mut self, request: &VfsRequest<'_>) -> Result<VfsReply<'static>, RequestError> {
 ///         match request {
-///             Request::FsRead(read) if read.path == "greeting" => Ok(Reply::read("hello")),
-///             Request::FsRead(read) => {
+///             VfsRequest::FsRead(read) if read.path == "greeting" => Ok(VfsReply::read("hello")),
+///             VfsRequest::FsRead(read) => {
 ///                 Err(RequestError::Refused(ErrorReply::not_found(&read.path)))
 ///             }
 ///             other => {

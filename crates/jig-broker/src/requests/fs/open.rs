@@ -20,9 +20,9 @@ use crate::requests::work::PermittedJob;
 /// A file that is to be opened, as [`Broker::judge_open`](crate::Broker::judge_open) takes it.
 ///
 /// ```
-/// use jig_broker::Open;
+/// use jig_broker::OpenRequest;
 ///
-/// let open = Open { read: true, ..Open::new("src/main.rs") };
+/// let open = OpenRequest { read: true, ..OpenRequest::new("src/main.rs") };
 /// assert!(open.follow && !open.write);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
