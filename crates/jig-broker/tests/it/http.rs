@@ -612,7 +612,7 @@ fn v156_a_server_that_never_answers_or_drips_runs_out_of_time() {
             "{error}"
         );
         assert!(
-            start.elapsed() < Duration::from_secs(5),
+            start.elapsed() < Duration::from_secs(30),
             "{:?}",
             start.elapsed()
         );
@@ -642,7 +642,7 @@ fn v157_cancelling_ends_a_request_that_waits() {
     cancel.cancel();
     assert_eq!(thread.join().unwrap().unwrap_err().code(), -32005);
     assert!(
-        start.elapsed() < Duration::from_secs(5),
+        start.elapsed() < Duration::from_secs(30),
         "{:?}",
         start.elapsed()
     );

@@ -79,8 +79,8 @@ impl Field {
     }
 }
 
-/// Swaps until told to stop, and gives how often.
-fn swap(root: &Utf8Path, stop: &AtomicBool) -> u64 {
+/// Swaps until told to stop, and counts.
+fn swap(root: &Utf8Path, stop: &AtomicBool, swaps: &AtomicU64) {
     let mut count = 0;
     let link = root.join("flip.new");
     while !stop.load(Ordering::Relaxed) {
@@ -93,6 +93,7 @@ fn swap(root: &Utf8Path, stop: &AtomicBool) -> u64 {
             RenameFlags::EXCHANGE,
         );
         count += u64::from(exchanged.is_ok());
+        swaps.store(count, Ordering::Relaxed);
         let target = match count % 2 {
             0 => "inside/f",
             _ => "../outside/f",
@@ -107,25 +108,30 @@ fn swap(root: &Utf8Path, stop: &AtomicBool) -> u64 {
         let flags = RenameFlags::EXCHANGE;
         let _ = rustix::fs::renameat_with(CWD, inside.as_str(), CWD, evil.as_str(), flags);
     }
-    count
 }
 
+/// How long an attack that must fail lasts at least.
 fn duration() -> Duration {
     let seconds = std::env::var("JIG_ATTACK_SECONDS").ok();
     Duration::from_secs(seconds.and_then(|text| text.parse().ok()).unwrap_or(3))
 }
 
-/// Runs `work` again and again while the attacker swaps, at most for the time given and until it
-/// says that it has seen enough.
-fn under_attack(field: &Field, limit: Duration, mut work: impl FnMut() -> bool) -> u64 {
-    let stop = AtomicBool::new(false);
+/// Runs `work` again and again while the attacker swaps, until it says that it has seen enough. It is told for how
+/// long that has gone on, and how often was swapped.
+///
+/// Gives up after two minutes: on a busy machine the two hardly ever run at once.
+fn under_attack(field: &Field, mut work: impl FnMut(Duration, u64) -> bool) -> bool {
+    let (stop, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
-        let attacker = scope.spawn(|| swap(&field.root, &stop));
-        let stopping = Stopping(&stop);
+        scope.spawn(|| swap(&field.root, &stop, &swaps));
+        let _stopping = Stopping(&stop);
         let start = Instant::now();
-        while start.elapsed() < limit && !work() {}
-        drop(stopping);
-        attacker.join().unwrap()
+        while start.elapsed() < duration() + Duration::from_secs(120) {
+            if work(start.elapsed(), swaps.load(Ordering::Relaxed)) {
+                return true;
+            }
+        }
+        false
     })
 }
 
@@ -270,17 +276,13 @@ fn attack(portable: bool) {
     let field = Field::new();
     let before = field.outside();
     let files = field.open(portable);
-    let (mut round, done) = (0, AtomicU64::new(0));
-    let swaps = under_attack(&field, duration(), || {
-        done.fetch_add(operate(&files, round), Ordering::Relaxed);
+    let (mut round, mut done) = (0, 0);
+    let enough = under_attack(&field, |elapsed, swaps| {
+        done += operate(&files, round);
         round += 1;
-        false
+        elapsed >= duration() && swaps > 100 && done > 100
     });
-    assert!(swaps > 100, "only {swaps} swaps");
-    assert!(
-        done.into_inner() > 100,
-        "hardly anything was done in {round} rounds"
-    );
+    assert!(enough, "no attack: {done} operations in {round} rounds");
     assert_eq!(field.outside(), before, "something outside was touched");
 }
 
@@ -310,54 +312,49 @@ fn the_attack_succeeds_against_check_then_open() {
     for name in ["read", "write", "open", "create", "delete", "rename"] {
         let field = Field::new();
         let root = &field.root;
-        // On a busy machine the two hardly ever run at once; it ends with the first hit.
-        let limit = duration() * 40;
-        let mut hit = false;
-        under_attack(&field, limit, || {
-            match name {
-                "read" => {
-                    let content = checked(root, "inside/f").and_then(|at| std::fs::read(at).ok());
-                    hit = content.is_some_and(|content| content == OUTSIDE.as_bytes());
-                }
-                "write" => {
-                    if let Some(at) = checked(root, "inside/f") {
-                        let _ = std::fs::write(at, "pwned");
-                    }
-                    let now = std::fs::read_to_string(field.outside.join("f"));
-                    hit = now.is_ok_and(|now| now == "pwned");
-                }
-                "open" => {
-                    let mut options = std::fs::OpenOptions::new();
-                    let opened =
-                        checked(root, "inside/f").and_then(|at| options.write(true).open(at).ok());
-                    if let Some(mut file) = opened {
-                        let _ = file.write_all(b"pwned!!");
-                    }
-                    let now = std::fs::read_to_string(field.outside.join("f"));
-                    hit = now.is_ok_and(|now| now == "pwned!!");
-                }
-                "create" => {
-                    if let Some(at) = checked(root, "inside/created") {
-                        let _ = std::fs::File::create_new(at);
-                    }
-                    hit = field.outside.join("created").exists();
-                    let _ = std::fs::remove_file(root.join("inside/created"));
-                }
-                "delete" => {
-                    if let Some(at) = checked(root, "inside/keep") {
-                        let _ = std::fs::remove_file(at);
-                    }
-                    hit = !field.outside.join("keep").exists();
-                }
-                _ => {
-                    std::fs::write(root.join("plain/x"), "moved").unwrap();
-                    if let Some(to) = checked(root, "inside/moved") {
-                        let _ = std::fs::rename(root.join("plain/x"), to);
-                    }
-                    hit = field.outside.join("moved").exists();
-                }
+        let hit = under_attack(&field, |_, _| match name {
+            "read" => {
+                let content = checked(root, "inside/f").and_then(|at| std::fs::read(at).ok());
+                content.is_some_and(|content| content == OUTSIDE.as_bytes())
             }
-            hit
+            "write" => {
+                if let Some(at) = checked(root, "inside/f") {
+                    let _ = std::fs::write(at, "pwned");
+                }
+                let now = std::fs::read_to_string(field.outside.join("f"));
+                now.is_ok_and(|now| now == "pwned")
+            }
+            "open" => {
+                let mut options = std::fs::OpenOptions::new();
+                let opened =
+                    checked(root, "inside/f").and_then(|at| options.write(true).open(at).ok());
+                if let Some(mut file) = opened {
+                    let _ = file.write_all(b"pwned!!");
+                }
+                let now = std::fs::read_to_string(field.outside.join("f"));
+                now.is_ok_and(|now| now == "pwned!!")
+            }
+            "create" => {
+                if let Some(at) = checked(root, "inside/created") {
+                    let _ = std::fs::File::create_new(at);
+                }
+                let created = field.outside.join("created").exists();
+                let _ = std::fs::remove_file(root.join("inside/created"));
+                created
+            }
+            "delete" => {
+                if let Some(at) = checked(root, "inside/keep") {
+                    let _ = std::fs::remove_file(at);
+                }
+                !field.outside.join("keep").exists()
+            }
+            _ => {
+                std::fs::write(root.join("plain/x"), "moved").unwrap();
+                if let Some(to) = checked(root, "inside/moved") {
+                    let _ = std::fs::rename(root.join("plain/x"), to);
+                }
+                field.outside.join("moved").exists()
+            }
         });
         fell.push((name, hit));
     }

@@ -20,7 +20,7 @@ use jig_testkit::until;
 use crate::llm::world::{World, most, question, streamed, used};
 
 /// At once, on a machine that is busy with other things.
-const PROMPTLY: Duration = Duration::from_secs(3);
+const PROMPTLY: Duration = Duration::from_secs(6);
 
 /// Gives a call up when `ready` returns, and expects it to end at once.
 fn give_up(broker: &Broker, chat: &Chat, ready: impl FnOnce()) {

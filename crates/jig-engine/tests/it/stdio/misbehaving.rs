@@ -40,7 +40,7 @@ fn one_that_refuses_to_end_is_killed() {
         world.error().message,
         "`tool` ran longer than 500ms and was ended"
     );
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[test]

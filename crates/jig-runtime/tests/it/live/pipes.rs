@@ -257,7 +257,7 @@ fn a_flood_keeps_nobody_waiting() {
         assert!(output.seq > seq, "{update:?}");
         assert!(output.text.len() <= 256 * 1024);
         seq = output.seq;
-        assert!(start.elapsed() < Duration::from_secs(5));
+        assert!(start.elapsed() < Duration::from_secs(30));
     }
     // Output is no change of state: who waits for that is not woken.
     let start = Instant::now();
