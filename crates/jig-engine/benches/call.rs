@@ -19,10 +19,9 @@ use std::time::{Duration, Instant};
 use camino::Utf8Path;
 use jig_broker::{AuditSink, CancelToken, FileSink, FileSinkOptions};
 use jig_config::{Definition, Sources};
-use jig_engine::{Call, Engine, HeldOffer, Nobody, ServerCall, ToolServers, Turn};
+use jig_engine::{Call, Engine, HeldOffer, Nobody, ServedCall, ServerCall, ToolServers, Turn};
 use jig_files::DiskFiles;
 use jig_proto::{Content, ToolError};
-use jig_runtime::InProcess;
 use serde_json::json;
 
 fn main() {
@@ -140,9 +139,10 @@ fn echo(engine: &Engine) {
 struct AtOnce;
 
 impl ToolServers for AtOnce {
-    fn call(&self, call: ServerCall, _: &mut InProcess) -> Result<Content, ToolError> {
+    fn call(self: Arc<Self>, call: ServerCall, served: ServedCall) {
         let text = &call.arguments["message"];
-        Content::from_mcp(json!({ "content": [{ "type": "text", "text": text }] }))
+        let result = json!({ "content": [{ "type": "text", "text": text }] });
+        served.end(Content::from_mcp(result));
     }
 
     fn held(

@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jig_broker::{
-    Approvals, AuditSink, CancelToken, ConfineError, DnsResolver, HostEnv, HttpSettings, NullSink,
-    Person, RequestLimits,
+    Approvals, AuditSink, ConfineError, DnsResolver, HostEnv, HttpSettings, NullSink, Person,
+    RequestLimits,
 };
-use jig_config::{Config, ResultMode, Tool, ToolSource};
+use jig_config::{Config, Tool, ToolSource};
 use jig_files::ProjectFiles;
-use jig_proto::{Action, Content, Invocation, Notice, ToolError};
+use jig_proto::{Action, Notice, ToolError};
 use jig_runtime::{
     Handles, Plan, Runtime as _, Session, StartError, StdioRuntime, Timing, VfsRuntime,
 };
@@ -28,7 +28,6 @@ use crate::engine::turn::Turn;
 use crate::planning::arguments::complete;
 use crate::programs::confinement::Confinement;
 use crate::questions::asker::Asker;
-use crate::questions::audit::QuestionOwner;
 use crate::questions::inquiry::RememberedAnswers;
 use crate::results::reply::Reply;
 use crate::results::size_limit::{MAX_BINARY, MAX_RESULT, bound_error, without_large};
@@ -159,103 +158,9 @@ impl Engine {
         &self.config
     }
 
-    /// Does what a call asks for. Questions go to `asker`.
-    ///
-    /// A tool that is not stateful, or that is called without `action`, runs to its end; the other calls
-    /// of a stateful tool do one thing and tell where the tool stands then (S-031, S-032, X-21).
-    ///
-    /// It is the one way to a tool: of the command line, of MCP clients, of the station and of programs that embed jig.
-    /// In the log, the id of a call that came this way begins with `c`, unless the caller gave it another.
-    pub fn call(&self, mut call: Call, asker: &mut dyn Asker) -> Result<Reply, CallError> {
-        call.id = Some(call.id.take().unwrap_or_else(|| self.new_id('c')));
-        let tool = &*self.whole_tool(&call.tool)?;
-        if is_await(tool) {
-            return self.wait_for_handles(tool, call, asker);
-        }
-        if call.agreed && tool.actions.is_one_shot() {
-            return Err(CallError::NotStateful(tool.name.to_string()));
-        }
-        let arguments = std::mem::take(&mut call.arguments);
-        let invocation = Invocation::parse(arguments, tool.actions);
-        match invocation.map_err(|error| CallError::command(tool, error))? {
-            Invocation::OneShot { args } => {
-                call.arguments = args;
-                self.run(tool, call, asker).map(Reply::Content)
-            }
-            Invocation::Command(command) => self.obey(tool, command, call, asker),
-        }
-    }
-
-    /// Asks whether the tool may run, runs it to its end, and hands its result on.
-    fn run(
-        &self,
-        tool: &Tool,
-        mut call: Call,
-        asker: &mut dyn Asker,
-    ) -> Result<Content, CallError> {
-        let runtime = tool.runtime.name();
-        tracing::info!(tool = tool.name.as_str(), runtime, "call begins");
-        call.arguments = self.arguments(tool, call.arguments)?;
-        let id = call.id.clone();
-        self.accepted(tool, &call, asker)?;
-        call.arguments = self.agreed(tool, &call, false, asker)?;
-        let lent = call.callers_thread.take();
-        let callers_thread =
-            lent.filter(|_| self.begins_on_callers_thread(tool.name.as_str(), &call.arguments));
-        let (cancel, kill) = (call.cancel.clone(), call.kill.clone());
-        let mut answers = call.answers.clone();
-        self.remembered.add_to(tool, &mut call.answers);
-        let mut plan = self.plan(tool, call, Action::Run, None)?;
-        plan.given_up = cancel.as_ref().is_some_and(CancelToken::is_cancelled);
-        plan.thread = callers_thread.as_ref().map(|lent| Arc::clone(&lent.thread));
-        let layer = self.layer(tool, &mut plan)?;
-        let session = Arc::new(self.start_plan(tool, plan)?.session);
-        let hook = |token: Option<CancelToken>, end: fn(&Session)| {
-            let running = Arc::downgrade(&session);
-            Some(token?.on_cancel(move || {
-                if let Some(session) = running.upgrade() {
-                    end(&session);
-                }
-            }))
-        };
-        let _hooks = [hook(cancel, Session::cancel), hook(kill, Session::abort)];
-        if gets_answers_at_start(tool) {
-            answers.clear();
-        }
-        let of = QuestionOwner::of_call(tool.name.as_str(), id.as_deref());
-        let result = match callers_thread {
-            Some(lent) => self.drive_on_callers_thread(lent, of, tool, &session, answers, asker),
-            None => self.drive(of, tool, &session, answers, asker),
-        };
-        tracing::info!(
-            tool = tool.name.as_str(),
-            is_error = result.is_err(),
-            "call ended"
-        );
-        let most = self.most(tool);
-        let mut content = match result {
-            Ok(content) => self.fitting(tool, content, most).map_err(|mut error| {
-                if let CallError::Output { discarded, .. } = &mut error {
-                    *discarded = layer.is_some();
-                }
-                error
-            })?,
-            Err(mut error) => {
-                if layer.is_some() {
-                    error.trace.push(DISCARDED.to_owned());
-                }
-                return Err(CallError::Tool(self.bounded(tool, error)));
-            }
-        };
-        if let (Some(layer), Some(mode)) = (layer, tool.overlay) {
-            content = self.settle_layer(of, tool, mode, layer, content, asker)?;
-        }
-        let content = self.passed_on(of, tool, content, asker)?;
-        // Somebody may have edited it.
-        if tool.result == ResultMode::Edit {
-            self.checked(tool, &content)?;
-        }
-        Ok(content)
+    /// Does what a call asks for: [begins](Self::begin) it, and brings it to its end.
+    pub fn call(&self, call: Call, asker: &mut dyn Asker) -> Result<Reply, CallError> {
+        self.begin(call, asker)?.finish(asker)
     }
 
     /// Starts a tool whose arguments are settled, without asking anybody.
@@ -406,9 +311,6 @@ pub(crate) fn is_await(tool: &Tool) -> bool {
 }
 
 const AWAIT: &str = "await";
-
-/// What becomes of the layer of a call that failed.
-const DISCARDED: &str = "what it changed was discarded";
 
 /// Whether a tool was not started because of its program itself.
 fn is_of_program(error: &StartError) -> bool {

@@ -44,8 +44,8 @@ mod servers;
 mod suggest;
 mod tools;
 
+pub use calls::begun_call::BegunCall;
 pub use calls::call::{Call, CallError};
-pub use calls::callers_thread::CallersThread;
 pub use engine::llm::LlmSetupError;
 pub use engine::turn::Turn;
 pub use engine::{Engine, StartedTool};
@@ -63,7 +63,7 @@ pub use results::reply::Reply;
 pub use servers::program::{
     Downloading, FilledServer, NotDownloaded, Packages, PackagesAccess, ServerMark, ServerProcess,
 };
-pub use servers::{HeldOffer, ServerCall, ToolServers, Unaccepted};
+pub use servers::{HeldOffer, ServedCall, ServerCall, ToolServers, Unaccepted};
 #[cfg(unix)]
 pub use suggest::{
     Evidence, LearnError, Learner, ObservedRun, Proposal, ProposedPath, ProposedPreset,

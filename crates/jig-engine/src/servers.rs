@@ -1,8 +1,8 @@
 //! [`ToolServers`]: whoever reaches the MCP servers behind jig, and what the engine asks of it.
 //!
 //! A tool of the runtime `mcp` is code of somebody else on a server that is already confined, or far away. Its
-//! call needs no policy, no program and no broker of its own: it is a session on a thread of this process that
-//! hands the arguments to the server and its blocks back. What the engine adds is what it adds to every call:
+//! call needs no policy, no program and no broker of its own: it is a session without a thread, which whoever reaches the
+//! servers brings to its end. What the engine adds is what it adds to every call:
 //! questions, checks, limits and the line in the log.
 //!
 //! A server that is a program is started by [`Engine::start_server`] ([`program`]).
@@ -11,20 +11,20 @@ mod acceptance;
 mod definitions;
 pub(crate) mod program;
 mod schemas;
+mod served_call;
 mod tool_results;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 use jig_broker::{AuditDecision, AuditNote, Broker, BrokerParts, CancelToken};
 use jig_config::{Definition, Server, Tool};
 use jig_files::FilesLookup;
 use jig_policy::{DeclaredAccess, DefaultAccess, Guards, Policy, Workspace};
 use jig_proto::vfs::ToolInput;
-use jig_proto::{Action, Content, Context, HandleId, ToolError};
-use jig_runtime::{InProcess, Plan, Session, StartError, in_process};
+use jig_proto::{Action, Context, HandleId, ToolError};
+use jig_runtime::{Plan, Session, without_thread};
 use serde_json::{Map, Value};
 
 use crate::calls::call::{Call, CallError};
@@ -32,20 +32,18 @@ use crate::engine::Engine;
 
 pub use acceptance::{HeldOffer, Unaccepted};
 pub(crate) use definitions::CompiledDefinitions;
+pub use served_call::ServedCall;
 
 /// The MCP servers behind jig.
 ///
 /// The engine knows them only by this: who implements it starts servers, speaks with them, and remembers what
 /// somebody accepted. It is used by several threads at once.
 pub trait ToolServers: fmt::Debug + Send + Sync {
-    /// One call, to its end, on the thread of its session.
+    /// Begins a call, which [ends](ServedCall::end) as the tool or its server does; what it was refused is among the
+    /// denials. It waits for nothing: who drives the call does not, before this returns.
     ///
-    /// `door` tells progress, puts the server's questions, and says when the call is given up.
-    ///
-    /// # Errors
-    ///
-    /// As the tool or its server failed; what it was refused is among the denials.
-    fn call(&self, call: ServerCall, door: &mut InProcess) -> Result<Content, ToolError>;
+    /// The door of `served` tells progress, puts the server's questions, and says when the call is given up.
+    fn call(self: Arc<Self>, call: ServerCall, served: ServedCall);
 
     /// Why a person must be asked before this tool may be called: its server or its definition is not
     /// accepted. It starts the server if it has to, until `cancel` says to give up; it is quick when nothing is
@@ -165,21 +163,11 @@ impl Engine {
             named,
             servers,
         } = self.reached(tool)?;
-        let mut note = self.note(tool, server, named);
-        let servers = Arc::clone(servers);
-        let session = in_process(plan, move |mut door| {
-            let begun = Instant::now();
-            let result = servers.call(call, &mut door);
-            note.duration = Some(begun.elapsed());
-            note.outcome = Some(match &result {
-                Ok(_) => "ok",
-                Err(_) if door.give_up() => "cancelled",
-                Err(_) => "error",
-            });
-            door.plan().broker.note(note);
-            result
-        });
-        session.map_err(|error: StartError| self.not_started(tool, error))
+        let note = self.note(tool, server, named);
+        let begun = without_thread(plan);
+        let (session, door) = begun.map_err(|error| self.not_started(tool, error))?;
+        Arc::clone(servers).call(call, ServedCall::new(door, note));
+        Ok(session)
     }
 
     /// What a server is to be called for.

@@ -13,15 +13,15 @@ use jig_proto::{Content, Question, StateName, ToolError, ToolState};
 use jig_tool::vfs::{Notification, RequestError, Transport};
 use serde_json::{Map, Value};
 
-use crate::callers_thread::{self, BorrowedThread, UnstartedTool};
+use crate::callers_thread::{self, BorrowedThread};
 use crate::denials;
 use crate::session::{
     ApplyOrder, AskedBy, BoardSetup, InputPurpose, Orders, SessionBoard, SessionOrder,
 };
-use crate::{Plan, Session, StartError, workers};
+use crate::{LentThread, Plan, Session, StartError, workers};
 
 /// Runs a tool inside this process; what `tool` returns is how it ended. It has a thread of its own, unless the plan
-/// lends it one: then it begins when [its call is driven](Session::begin_on_this_thread).
+/// lends it one.
 ///
 /// # Errors
 ///
@@ -30,23 +30,37 @@ pub fn in_process(
     mut plan: Plan,
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError> + Send + 'static,
 ) -> Result<Session, StartError> {
-    let record = plan.record_inside()?;
-    let lent = plan.thread.take().map(BorrowedThread::new);
-    let (mut door, orders) = InProcess::new(plan, QuestionAudience::Somebody, record);
-    let seat = Arc::clone(&door.seat);
-    let (board, given_up) = (Arc::clone(&seat.board), seat.plan.given_up);
-    let session = Session::new(board, orders);
-    if given_up {
-        session.cancel();
-    }
+    let lent = plan.thread.take();
+    let (session, mut door) = without_thread(plan)?;
+    let begin = move |lent: Option<Arc<dyn LentThread>>| {
+        door.lent = lent.map(BorrowedThread::new);
+        let board = Arc::clone(&door.seat.board);
+        board.stopped(run(tool, door));
+    };
     match lent {
-        Some(lent) => session.begin_later(UnstartedTool::new(lent, move |lent| {
-            door.lent = Some(lent);
-            seat.board.stopped(run(tool, door));
-        })),
-        None => workers::spawn(move || seat.board.stopped(run(tool, door)))?,
+        Some(thread) => {
+            let lent = Arc::clone(&thread);
+            thread.run(Box::new(move || begin(Some(lent))));
+        }
+        None => workers::spawn(move || begin(None))?,
     }
     Ok(session)
+}
+
+/// A tool inside this process that needs no thread of its own: whoever has the door does its work, and
+/// [ends](InProcess::end) it.
+///
+/// # Errors
+///
+/// If its start cannot be written to the log.
+pub fn without_thread(plan: Plan) -> Result<(Session, InProcess), StartError> {
+    let record = plan.record_inside()?;
+    let (door, orders) = InProcess::new(plan, QuestionAudience::Somebody, record);
+    let session = Session::new(Arc::clone(&door.seat.board), orders);
+    if door.plan().given_up {
+        session.cancel();
+    }
+    Ok((session, door))
 }
 
 /// Runs a tool on the thread of the caller, who waits for it: nothing is handed from thread to thread.
@@ -69,24 +83,11 @@ fn run(
     tool: impl FnOnce(InProcess) -> Result<Content, ToolError>,
     door: InProcess,
 ) -> Result<Content, ToolError> {
-    let seat = Arc::clone(&door.seat);
-    let unanswered = Arc::clone(&door.unanswered);
+    let (seat, unanswered) = (Arc::clone(&door.seat), Arc::clone(&door.unanswered));
     // A mistake in our own code must end this call and nothing else.
     let result = catch_unwind(AssertUnwindSafe(|| tool(door)));
-    let mut result = match unanswered.get() {
-        // Whatever the tool makes of it: this is why it could not go on.
-        Some(error) => Err(error.clone()),
-        None => result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig"))),
-    };
-    let broker = &seat.plan.broker;
-    if let Err(error) = &mut result {
-        denials::add_refusals(error, broker);
-    }
-    // With the tool ends what it had started.
-    broker.end_processes();
-    seat.plan.record_silent(&result);
-    seat.plan.close_log(&seat.board);
-    result
+    let result = result.unwrap_or_else(|_| Err(ToolError::new("the tool failed by a bug in jig")));
+    seat.ended(&unanswered, result)
 }
 
 /// What became of a question that a tool can go on without. Exhaustive: there is nothing else.
@@ -147,6 +148,27 @@ enum QuestionAudience {
     Nobody,
 }
 
+impl InProcessCall {
+    /// Ends what belongs to a tool that has returned, and says how it ended.
+    fn ended(
+        &self,
+        unanswered: &OnceLock<ToolError>,
+        result: Result<Content, ToolError>,
+    ) -> Result<Content, ToolError> {
+        // Whatever the tool makes of it: this is why it could not go on.
+        let mut result = unanswered.get().cloned().map_or(result, Err);
+        let broker = &self.plan.broker;
+        if let Err(error) = &mut result {
+            denials::add_refusals(error, broker);
+        }
+        // With the tool ends what it had started.
+        broker.end_processes();
+        self.plan.record_silent(&result);
+        self.plan.close_log(&self.board);
+        result
+    }
+}
+
 impl InProcess {
     fn new(plan: Plan, asked: QuestionAudience, record: Option<RunRecord>) -> (Self, Orders) {
         let board = SessionBoard::new(BoardSetup::of(&plan, None).recorded(record));
@@ -172,6 +194,12 @@ impl InProcess {
     /// The call.
     pub fn plan(&self) -> &Plan {
         &self.seat.plan
+    }
+
+    /// Ends a tool that has no thread. What comes later is not heard.
+    pub fn end(&mut self, result: Result<Content, ToolError>) {
+        let result = self.seat.ended(&self.unanswered, result);
+        self.seat.board.stopped(result);
     }
 
     /// The call, as a mediated tool is told of it, with what was [asked](Self::ask) and answered so far.
@@ -229,7 +257,6 @@ impl InProcess {
         let answer = match self.asked {
             QuestionAudience::Nobody => Ok(Some(Err(Unapproved::Unavailable))),
             QuestionAudience::Somebody => {
-                self.have_driven();
                 self.seat
                     .board
                     .waiting(Content::EMPTY, question, AskedBy::Tool);
@@ -258,7 +285,6 @@ impl InProcess {
         if self.asked == QuestionAudience::Nobody {
             return OptionalAnswer::Unanswered;
         }
-        self.have_driven();
         self.seat
             .board
             .waiting(Content::EMPTY, question, AskedBy::Tool);
@@ -279,7 +305,6 @@ impl InProcess {
 
     /// Tells how far the tool is: it is shown to whoever watches the call, and kept as the output of a handle.
     pub fn tell(&mut self, content: Content) {
-        self.have_driven();
         self.seat.board.tell(&content);
         self.running(content);
     }
@@ -303,27 +328,14 @@ impl InProcess {
 
     /// Says where the tool stands, for whoever watches the call.
     pub fn running(&mut self, content: Content) {
-        if !content.is_empty() {
-            self.have_driven();
-        }
         if self.question.is_none() {
             self.seat.board.running(content);
         }
     }
 
     /// Waits by `wait` for something else than orders. If the thread is lent, it is given back meanwhile.
-    pub fn wait<T>(&self, wait: impl FnMut() -> T) -> T {
+    fn wait<T>(&self, wait: impl FnMut() -> T) -> T {
         callers_thread::wait(self.lent.as_ref(), wait)
-    }
-
-    /// Has somebody drive the call from now on: there is something to tell, or to ask.
-    fn have_driven(&mut self) {
-        let driven = self
-            .lent
-            .as_ref()
-            .map_or(Ok(()), BorrowedThread::have_driven);
-        // Without a thread for that, whatever is asked is never answered.
-        self.cancelled |= driven.is_err();
     }
 
     /// Takes orders that need no answer from here.
@@ -503,7 +515,6 @@ impl InProcess {
                 let refused = inquiry.deny(Unapproved::Unavailable);
                 return Err(RequestError::Refused(refused));
             }
-            self.have_driven();
             self.questions += 1;
             let question = inquiry.question(format!("access-{}", self.questions));
             self.seat
@@ -590,9 +601,6 @@ impl Transport for InProcess {
         if let Notification::State(state) = notification {
             match state {
                 ToolState::Running { content } => {
-                    if !content.is_empty() {
-                        self.have_driven();
-                    }
                     self.seat.board.tell(content);
                     // Only an answer ends the waiting (S-027).
                     if self.question.is_none() {
@@ -605,7 +613,6 @@ impl Transport for InProcess {
                     {
                         return Err(RequestError::Refused(refused));
                     }
-                    self.have_driven();
                     self.question = Some((content.clone(), question.clone()));
                     self.seat.board.tell(content);
                     self.seat

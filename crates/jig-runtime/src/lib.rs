@@ -37,7 +37,7 @@ mod workers;
 
 pub use builtin::{Builtin, BuiltinRuntime};
 pub use command::{CommandLine, CommandWord, command_shown};
-pub use in_process::{InProcess, OptionalAnswer, in_process, in_this_thread};
+pub use in_process::{InProcess, OptionalAnswer, in_process, in_this_thread, without_thread};
 pub use jig_pty::{CutSide, Size};
 pub use launch::unreached_in_words;
 pub use limits::{ReachedLimit, RunLimits};

@@ -191,6 +191,9 @@ impl Default for Timing {
 /// A thread that has other work to do, and on which a tool may begin. The tool gives it back before it waits, also for
 /// work that may take long.
 pub trait LentThread: std::fmt::Debug + Send + Sync {
+    /// Runs `tool` there, as soon as whoever starts it waits for it.
+    fn run(&self, tool: Box<dyn FnOnce() + Send>);
+
     /// Calls `wait`, which may take as long as it likes, and has another thread do this one's other work meanwhile.
     fn wait(&self, wait: &mut dyn FnMut());
 }

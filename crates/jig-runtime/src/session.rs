@@ -10,7 +10,9 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use jig_broker::{AuditNote, CancelToken, Unapproved};
@@ -20,7 +22,6 @@ use jig_sandbox::{Status as Confinement, TreeUsage};
 use serde_json::Value;
 
 use crate::ReachedLimit;
-use crate::callers_thread::UnstartedTool;
 
 #[cfg(test)]
 pub(crate) use board::InputKind;
@@ -35,8 +36,6 @@ pub use output::{OutputLook, PaintedScreen, SessionOutput};
 pub struct Session {
     board: Arc<SessionBoard>,
     orders: Orders,
-    /// The tool, if it has not begun.
-    unstarted: Mutex<Option<UnstartedTool>>,
 }
 
 impl Session {
@@ -44,30 +43,7 @@ impl Session {
         if let Some(waker) = orders.waker() {
             board.keep_waker(waker);
         }
-        Self {
-            board,
-            orders,
-            unstarted: Mutex::default(),
-        }
-    }
-
-    /// Keeps the tool until whoever drives its call [begins](Self::begin_on_this_thread) it.
-    pub(crate) fn begin_later(&self, tool: UnstartedTool) {
-        *self.unstarted() = Some(tool);
-    }
-
-    /// Runs the tool on this thread to its end, if its plan [lends](crate::Plan::thread) the tool a thread and it has
-    /// not begun. When the tool has something to say or to ask, `driver` is called on another thread, to drive the call
-    /// meanwhile. Says whether it was.
-    pub fn begin_on_this_thread(&self, driver: impl FnOnce() + Send + 'static) -> bool {
-        let tool = self.unstarted().take();
-        tool.is_some_and(|tool| tool.begin(driver))
-    }
-
-    fn unstarted(&self) -> MutexGuard<'_, Option<UnstartedTool>> {
-        self.unstarted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        Self { board, orders }
     }
 
     /// Where the tool stands.
@@ -85,6 +61,19 @@ impl Session {
     pub fn wait(&self, seen: u64, limit: Option<Duration>) -> Update {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         self.board.wait(deadline, |post| post.number() > seen)
+    }
+
+    /// Waits, as a task, until the tool has said something about its progress, asks, or has stopped. It takes the place
+    /// of the hook of [`on_status`](Self::on_status).
+    pub fn first_news(&self) -> impl Future<Output = ()> + Send {
+        poll_fn(|context| {
+            let waker = context.waker().clone();
+            self.on_status(move |_| waker.wake_by_ref());
+            match self.board.is_quiet() {
+                true => Poll::Pending,
+                false => Poll::Ready(()),
+            }
+        })
     }
 
     /// What the tool said about its progress after the update number `after`, up to the update number `until`, in

@@ -1,4 +1,4 @@
-//! Every caller reaches a tool through `Engine::call`, whose calls have ids that begin with `c` in the log.
+//! Every caller reaches a tool through `Engine::begin`, whose calls have ids that begin with `c` in the log.
 
 use std::sync::{Arc, Mutex};
 

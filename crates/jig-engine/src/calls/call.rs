@@ -7,10 +7,9 @@ use jig_config::Tool;
 use jig_proto::{
     HandleId, Hint, Outcome, SchemaError, ToolCommandError, ToolError, hint, visible_line,
 };
-use jig_runtime::{HandleError, StartError, TemplateError, Tracer};
+use jig_runtime::{HandleError, LentThread, StartError, TemplateError, Tracer};
 use serde_json::{Map, Value, json};
 
-use crate::calls::callers_thread::CallersThread;
 use crate::planning::arguments::ArgumentErrors;
 
 /// One request to run a tool.
@@ -36,9 +35,9 @@ pub struct Call {
     /// Whether a person has [agreed](crate::Engine::agree) to a `spawn` elsewhere, and is who sees what the tool says:
     /// nobody is asked whether it runs, nor whether to pass on what it said by then. Default: no.
     pub agreed: bool,
-    /// Has the tool begin on the thread of the caller, if [it may](crate::Engine::begins_on_callers_thread) and runs to its end. Default:
+    /// The thread of the caller, on which the tool begins if [it may](crate::Engine::begins_on_callers_thread). Default:
     /// none, and it has a thread of its own.
-    pub callers_thread: Option<CallersThread>,
+    pub callers_thread: Option<Arc<dyn LentThread>>,
 }
 
 impl Call {

@@ -1,21 +1,21 @@
 //! [`InFlight`]: one call that runs, or waits for an answer.
 //!
-//! One thread makes the call by [`Engine::call`], and is the only one that does: whoever wants to know how it
+//! One task or thread makes the call by [`Engine::begin`], and is the only one that does: whoever wants to know how it
 //! goes looks here, and may go away and come back. A call that has to ask is *parked*: its thread waits at the board
 //! of questions, the tool waits for its answer, and nothing of it is started again when the answer comes.
 
 use std::collections::{BTreeMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jig_broker::CancelToken;
-use jig_engine::{Call, CallError, CallersThread, Engine};
+use jig_engine::{Call, CallError, Engine, Reply};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, InputResponses};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
+use tokio::task::{block_in_place, spawn_blocking};
 use tokio::time::timeout_at;
 
 use crate::caller::Caller;
@@ -132,8 +132,8 @@ impl InFlight {
     /// Begins a call, as soon as there is room for it. It goes on until it is done or [cancelled](Self::cancel), whoever
     /// looks.
     ///
-    /// It begins on the thread that serves its client, if the call gives that back before it waits, and on a thread of
-    /// its own otherwise.
+    /// It is a task of the runtime that serves its client, if its tool may [begin](Engine::begins_on_callers_thread) on a
+    /// thread of that, and has a thread of its own otherwise.
     ///
     /// # Errors
     ///
@@ -147,21 +147,20 @@ impl InFlight {
         // Nothing waits from here on: a call that has its place begins.
         let flight = caller.in_flight.admit(shared, request.bound);
         let engine = caller.engine(shared);
-        let begins_on_callers_thread = runtime_thread::can_be_lent()
+        let is_task = runtime_thread::can_be_lent()
             && engine.begins_on_callers_thread(&request.tool, &request.arguments);
         let running = RunningCall {
             shared: Arc::clone(shared),
             caller: Arc::clone(caller),
             flight: Arc::clone(&flight),
             engine,
-            begins_on_callers_thread,
+            outcome: None,
         };
-        if begins_on_callers_thread {
+        match is_task {
             // Whoever waits for it is a task of its own, and must be able to ask the client meanwhile.
-            drop(tokio::spawn(async move { running.run(request) }));
-        } else {
+            true => drop(tokio::spawn(running.run_as_task(request))),
             // A thread of the pool that is still warm, if there is one.
-            drop(tokio::task::spawn_blocking(move || running.run(request)));
+            false => drop(spawn_blocking(move || running.run(request))),
         }
         Ok(flight)
     }
@@ -319,52 +318,83 @@ impl InFlightQuestion {
     }
 }
 
-/// A call on its thread.
+/// A call while it is made. Its flight ends when this is dropped.
 struct RunningCall {
     shared: Arc<SharedServer>,
     caller: Arc<Caller>,
     flight: Arc<InFlight>,
     engine: Arc<Engine>,
-    begins_on_callers_thread: bool,
+    /// What it came to. If there is nothing, jig itself failed.
+    outcome: Option<CallOutcome>,
 }
 
 impl RunningCall {
-    fn run(self, request: CallRequest) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.call(request)));
-        let outcome = outcome.unwrap_or_else(|_| broke());
-        // Whoever hears of the result may make the next call at once: there is room for it by then.
-        self.caller.in_flight.leave(&self.shared);
-        self.flight.finish(outcome);
-        self.caller.in_flight.forget(&self.flight);
+    fn run(mut self, request: CallRequest) {
+        let mut asker = self.asker(&request);
+        let (tool, call) = self.call(request);
+        let result = self.engine.call(call, &mut asker);
+        self.outcome = Some(self.outcome(&tool, result, &asker));
     }
 
-    fn call(&self, request: CallRequest) -> CallOutcome {
-        let desk = CallAsker::new(&self.shared, &self.caller, &self.flight, &request);
-        let mut desk = Arc::new(Mutex::new(desk));
-        let engine = &self.engine;
-        let mut call = Call::new(request.tool.clone(), Value::Object(request.arguments));
-        call.cancel = Some(self.flight.cancel.clone());
-        call.callers_thread = self.begins_on_callers_thread.then(|| CallersThread {
-            thread: Arc::new(RuntimeThread),
-            engine: Arc::clone(engine),
-            asker: Arc::clone(&desk) as _,
-        });
-        let outcome = engine.call(call, &mut desk);
-        let failed = outcome.as_ref().is_err_and(never_ran);
-        let cancelled = self.flight.cancel.is_cancelled() && outcome.is_err();
-        let result = match engine.config().tool(&request.tool) {
-            Some(tool) => {
-                let desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-                result(&self.caller, engine, tool, outcome, desk.notes())
+    /// Makes the call as a task. It gives its thread back before it waits for anything but the tool.
+    async fn run_as_task(mut self, request: CallRequest) {
+        let mut asker = self.asker(&request);
+        let (tool, mut call) = self.call(request);
+        call.callers_thread = Some(Arc::new(RuntimeThread));
+        let engine = Arc::clone(&self.engine);
+        let result = match engine.begin(call, &mut asker) {
+            Ok(begun) => {
+                begun.first_news().await;
+                match begun.has_stopped() {
+                    true => begun.finish(&mut asker),
+                    false => block_in_place(|| begun.finish(&mut asker)),
+                }
             }
+            Err(error) => Err(error),
+        };
+        self.outcome = Some(self.outcome(&tool, result, &asker));
+    }
+
+    fn asker(&self, request: &CallRequest) -> CallAsker {
+        CallAsker::new(&self.shared, &self.caller, &self.flight, request)
+    }
+
+    /// The name of the tool, and its call.
+    fn call(&self, request: CallRequest) -> (String, Call) {
+        let arguments = Value::Object(request.arguments);
+        let mut call = Call::new(request.tool.clone(), arguments);
+        call.cancel = Some(self.flight.cancel.clone());
+        (request.tool, call)
+    }
+
+    fn outcome(
+        &self,
+        tool: &str,
+        made: Result<Reply, CallError>,
+        asker: &CallAsker,
+    ) -> CallOutcome {
+        let failed = made.as_ref().is_err_and(never_ran);
+        let cancelled = self.flight.cancel.is_cancelled() && made.is_err();
+        let result = match self.engine.config().tool(tool) {
+            Some(tool) => result(&self.caller, &self.engine, tool, made, asker.notes()),
             // It was there a moment ago: another configuration came into force.
-            None => error(format!("there is no tool `{}` any more", request.tool)),
+            None => error(format!("there is no tool `{tool}` any more")),
         };
         CallOutcome {
             failure: failed.then(|| ErrorData::internal_error(text(&result), None)),
             result,
             cancelled,
         }
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        // Whoever hears of the result may make the next call at once: there is room for it by then.
+        self.caller.in_flight.leave(&self.shared);
+        self.flight
+            .finish(self.outcome.take().unwrap_or_else(broke));
+        self.caller.in_flight.forget(&self.flight);
     }
 }
 

@@ -9,6 +9,10 @@ use tokio::task::block_in_place;
 pub(crate) struct RuntimeThread;
 
 impl LentThread for RuntimeThread {
+    fn run(&self, tool: Box<dyn FnOnce() + Send>) {
+        drop(tokio::spawn(async move { tool() }));
+    }
+
     fn wait(&self, wait: &mut dyn FnMut()) {
         block_in_place(wait);
     }

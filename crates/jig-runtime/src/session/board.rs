@@ -503,6 +503,12 @@ impl SessionBoard {
         self.look().state.status()
     }
 
+    /// Whether the tool runs, and has said nothing about its progress.
+    pub(super) fn is_quiet(&self) -> bool {
+        let post = self.look();
+        post.state.status() == StateName::Running && post.progress.is_empty()
+    }
+
     /// Has the waker dropped when the tool has stopped.
     pub(super) fn keep_waker(&self, waker: WakerSlot) {
         let mut post = self.lock();

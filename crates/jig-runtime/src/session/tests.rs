@@ -1,4 +1,7 @@
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -287,6 +290,37 @@ fn changes_of_state_are_told_to_the_hook_without_a_lock() {
     board.running(Content::EMPTY);
     let expected = [StateName::Waiting, StateName::Running, StateName::Stopped];
     assert_eq!(*told.lock().unwrap(), expected);
+}
+
+/// Notes that a task is to be polled.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_task_hears_of_what_there_is_to_do_first() {
+    let check = |news: &dyn Fn(&SessionBoard)| {
+        let (session, board) = session(InputKind::Values);
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut context = Context::from_waker(&waker);
+        let mut first = pin!(session.first_news());
+        assert!(first.as_mut().poll(&mut context).is_pending());
+        board.running(Content::EMPTY);
+        assert!(first.as_mut().poll(&mut context).is_pending());
+        woken.0.store(false, Ordering::SeqCst);
+        news(&board);
+        assert!(woken.0.load(Ordering::SeqCst));
+        assert!(first.as_mut().poll(&mut context).is_ready());
+    };
+    check(&|board| board.running(Content::text("half way")));
+    check(&|board| board.waiting(Content::EMPTY, question(), AskedBy::Tool));
+    check(&|board| board.stopped(Ok(Content::EMPTY)));
 }
 
 /// A secret on a screen is left out also where the end of a row or a colour breaks it.

@@ -1,24 +1,46 @@
 //! Calls whose tools begin on the thread of the caller.
 
+use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use jig_broker::{AuditEntry, AuditSink, CancelToken};
-use jig_engine::{Answer, Ask, Asker, Call, CallError, CallersThread, Engine};
+use jig_engine::{Answer, Ask, Asker, Call, CallError, Engine};
 use jig_runtime::LentThread;
 use serde_json::{Value, json};
 
 use crate::calls::World;
 
-/// A thread that counts how often it was given back.
-#[derive(Debug, Default)]
-struct Counted(AtomicUsize);
+/// A thread that has a tool when a test wants it, and counts how often it was given back.
+#[derive(Default)]
+struct Counted {
+    given_back: AtomicUsize,
+    tool: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl fmt::Debug for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Counted")
+    }
+}
+
+impl Counted {
+    /// Runs the tool here.
+    fn run_tool(&self) {
+        let tool = self.tool.lock().unwrap().take();
+        tool.expect("a tool was begun")();
+    }
+}
 
 impl LentThread for Counted {
+    fn run(&self, tool: Box<dyn FnOnce() + Send>) {
+        *self.tool.lock().unwrap() = Some(tool);
+    }
+
     fn wait(&self, wait: &mut dyn FnMut()) {
-        self.0.fetch_add(1, Ordering::SeqCst);
+        self.given_back.fetch_add(1, Ordering::SeqCst);
         wait();
     }
 }
@@ -63,30 +85,30 @@ struct Began {
 fn begin(mut engine: Engine, path: &str, answer: &str, cancels: bool) -> Began {
     let lines = Arc::new(Writers::default());
     engine.audit = lines.clone();
-    let engine = Arc::new(engine);
     let thread = Arc::new(Counted::default());
     let cancel = CancelToken::new();
-    let asker = Arc::new(Mutex::new(Somewhere {
+    let mut asker = Somewhere {
         answer: Answer::Given(json!(answer)),
         asked: Vec::new(),
         cancels: cancels.then(|| cancel.clone()),
-    }));
+    };
     let call = Call {
         cancel: Some(cancel),
-        callers_thread: Some(CallersThread {
-            thread: thread.clone(),
-            engine: Arc::clone(&engine),
-            asker: Arc::clone(&asker) as _,
-        }),
+        callers_thread: Some(thread.clone()),
         ..Call::new("fs_read_file", json!({ "path": path }))
     };
-    let result = engine.call(call, &mut Arc::clone(&asker));
-    let asked = std::mem::take(&mut asker.lock().unwrap().asked);
+    let begun = engine.begin(call, &mut asker).unwrap();
+    let result = thread::scope(|scope| {
+        let asker = &mut asker;
+        let finished = scope.spawn(move || begun.finish(asker));
+        thread.run_tool();
+        finished.join().unwrap()
+    });
     let lines = std::mem::take(&mut *lines.0.lock().unwrap());
     Began {
         result: result.map(|reply| reply.into_content().to_text()),
-        given_back: thread.0.load(Ordering::SeqCst),
-        asked,
+        given_back: thread.given_back.load(Ordering::SeqCst),
+        asked: asker.asked,
         lines,
     }
 }
@@ -138,18 +160,18 @@ impl Asker for Broken {
 #[test]
 fn a_call_whose_asker_breaks_comes_to_its_end() {
     let world = World::new(&[(".env", "SECRET=1")]);
-    let engine = Arc::new(world.engine(""));
-    let asker = Arc::new(Mutex::new(Broken));
+    let engine = world.engine("");
+    let thread = Arc::new(Counted::default());
     let call = Call {
-        callers_thread: Some(CallersThread {
-            thread: Arc::new(Counted::default()),
-            engine: Arc::clone(&engine),
-            asker: Arc::clone(&asker) as _,
-        }),
+        callers_thread: Some(thread.clone()),
         ..Call::new("fs_read_file", json!({ "path": ".env" }))
     };
-    let result = engine.call(call, &mut Arc::clone(&asker));
-    assert!(matches!(result, Err(CallError::Tool(_))), "{result:?}");
+    let begun = engine.begin(call, &mut Broken).unwrap();
+    thread::scope(|scope| {
+        let finished = scope.spawn(move || begun.finish(&mut Broken));
+        thread.run_tool();
+        finished.join().unwrap_err();
+    });
 }
 
 /// Whoever may be asked first, computes for long, goes on, or is a program, gets a thread of its own.

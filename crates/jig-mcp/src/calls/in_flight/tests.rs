@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::Map;
 
-use super::{CallOutcome, InFlight, InFlights, MOST_UNFETCHED, error};
+use super::{CallOutcome, InFlight, InFlightStatus, InFlights, MOST_UNFETCHED, RunningCall, error};
 use crate::calls::request_state::TicketScope;
 use crate::shared::SharedServer;
 use crate::testing::server;
@@ -51,6 +51,27 @@ fn a_ticket_is_for_no_call_of_another_turn() {
     let kept = begin(&before, &shared).ticket();
     begin(&after, &shared).ticket();
     assert!(after.redeem(kept, &bound()).is_none());
+}
+
+#[test]
+fn a_call_that_breaks_ends_and_leaves_its_room() {
+    let shared = server(&[], &[]);
+    let visit = shared.callers.enter("me", || shared.loader.turn());
+    let caller = visit.caller();
+    let flight = begin(&caller.in_flight, &shared);
+    drop(RunningCall {
+        shared: Arc::clone(&shared),
+        caller: Arc::clone(caller),
+        flight: Arc::clone(&flight),
+        engine: caller.engine(&shared),
+        outcome: None,
+    });
+    let (_, status) = flight.now();
+    let InFlightStatus::Done(outcome) = status else {
+        panic!("it has ended");
+    };
+    assert!(outcome.failure.is_some());
+    assert_eq!(caller.in_flight.len(), 0);
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl LazyRuntime {
         if let Some(at) = &*at {
             return Ok(at.handle());
         }
-        // One thread reads what servers say; whoever calls them waits on a thread of their own.
+        // One thread: it reads what servers say, and their calls are tasks.
         let own = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("jig-servers")

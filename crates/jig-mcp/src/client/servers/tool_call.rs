@@ -1,17 +1,14 @@
 //! One call of a server's tool: how the engine makes it ([`ToolServers::call`]), and what happens meanwhile.
 
-use std::cell::{Cell, RefCell};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use jig_broker::CancelToken;
 use jig_config::DefinitionMode;
-use jig_engine::{HeldOffer, ServerCall, ToolServers};
+use jig_engine::{HeldOffer, ServedCall, ServerCall, ToolServers};
 use jig_proto::{Content, Question, ToolError, hint};
 use jig_runtime::{InProcess, OptionalAnswer};
-use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::{block_in_place, spawn_blocking};
@@ -89,6 +86,58 @@ impl Servers {
         calling.call(call, cancel, events).await
     }
 
+    /// Brings a call to its end.
+    async fn serve(&self, call: ServerCall, mut served: ServedCall) {
+        let token = CancelToken::new();
+        let (cancel, _hook) = bridge(Some(&token));
+        served.door.cancel_by(&token);
+        let (events, mut received) = unbounded_channel();
+        let mut work = pin!(self.call_async(call, cancel, events));
+        let result = loop {
+            let event = tokio::select! {
+                biased;
+                result = &mut work => break result,
+                // Its sender lives as long as the work.
+                Some(event) = received.recv() => event,
+            };
+            let ServerCallEvent::Ask {
+                question,
+                answer,
+                gone,
+            } = event
+            else {
+                tell(&mut served.door, event);
+                continue;
+            };
+            // A person takes their time. Meanwhile the server can take its question back, or end the call.
+            let mut asking =
+                spawn_blocking(move || (put(*question, &gone, &mut served.door), served));
+            let mut ended = None;
+            let asked = loop {
+                tokio::select! {
+                    biased;
+                    asked = &mut asking => break asked,
+                    result = &mut work, if ended.is_none() => ended = Some(result),
+                }
+            };
+            // Otherwise it was dropped there, and the call has ended.
+            let Ok((answered, back)) = asked else {
+                return;
+            };
+            served = back;
+            let _ = answer.send(answered);
+            if let Some(result) = ended {
+                break result;
+            }
+        };
+        // What the server told before its result is told before it.
+        while let Ok(event) = received.try_recv() {
+            tell(&mut served.door, event);
+        }
+        served.door.no_cancel();
+        served.end(result);
+    }
+
     /// Waits for a server, on a thread that may block.
     fn wait_for(&self, server: &str, cancel: Option<&CancelToken>) -> Result<(), ToolError> {
         let (given_up_by, _hook) = bridge(cancel);
@@ -109,56 +158,11 @@ impl Servers {
 }
 
 impl ToolServers for Servers {
-    fn call(&self, call: ServerCall, door: &mut InProcess) -> Result<Content, ToolError> {
-        let token = CancelToken::new();
-        let (cancel, _hook) = bridge(Some(&token));
-        door.cancel_by(&token);
-        let (events, mut received) = unbounded_channel();
-        let runtime = self.runtime().map_err(ToolError::new)?;
-        let mut work = pin!(self.call_async(call, cancel, events));
-        let result = loop {
-            let next = {
-                let mut next = pin!(async {
-                    tokio::select! {
-                        biased;
-                        result = &mut work => Err(result),
-                        // Its sender lives as long as the work.
-                        Some(event) = received.recv() => Ok(event),
-                    }
-                });
-                // What is to be sent is sent before the thread is given back.
-                let begun = now(&runtime, next.as_mut());
-                begun.unwrap_or_else(|| door.wait(|| runtime.block_on(next.as_mut())))
-            };
-            match next {
-                Err(result) => break result,
-                Ok(ServerCallEvent::Progress(text)) => door.tell(Content::text(text)),
-                Ok(ServerCallEvent::Notice(text)) => door.remark(text),
-                Ok(ServerCallEvent::Ask {
-                    question,
-                    answer,
-                    gone,
-                }) => {
-                    let go_on = || now(&runtime, work.as_mut());
-                    let (answered, ended) = put(*question, &gone, go_on, door);
-                    let _ = answer.send(answered);
-                    if let Some(result) = ended {
-                        break result;
-                    }
-                }
-            }
-        };
-        // What the server told before its result is told before it.
-        while let Ok(event) = received.try_recv() {
-            match event {
-                ServerCallEvent::Progress(text) => door.tell(Content::text(text)),
-                ServerCallEvent::Notice(text) => door.remark(text),
-                // Nobody waits for the answer any more.
-                ServerCallEvent::Ask { .. } => {}
-            }
+    fn call(self: Arc<Self>, call: ServerCall, served: ServedCall) {
+        match self.runtime() {
+            Ok(runtime) => drop(runtime.spawn(async move { self.serve(call, served).await })),
+            Err(error) => served.end(Err(ToolError::new(error))),
         }
-        door.no_cancel();
-        result
     }
 
     fn held(
@@ -262,7 +266,7 @@ impl ServerCallAttempt<'_> {
                 }
                 error.visit_texts(&mut |text| scrub(live, text));
                 if let Some(note) = note {
-                    tell(&mut error, note);
+                    add_note(&mut error, note);
                 }
                 Err(error)
             }
@@ -403,35 +407,21 @@ impl ServerCallAttempt<'_> {
     }
 }
 
-/// Puts a question on the thread of a session. Now and then `go_on` has the call go on meanwhile, in which the server
-/// can take its question back, or end the call: what that came to is there, too.
-fn put<T>(
-    question: Question,
-    gone: &CancelToken,
-    go_on: impl FnMut() -> Option<T>,
-    door: &mut InProcess,
-) -> (ElicitationAnswer, Option<T>) {
-    let (go_on, ended) = (RefCell::new(go_on), Cell::new(None));
-    let is_wanted = || {
-        let result = (*go_on.borrow_mut())();
-        let has_ended = result.is_some();
-        ended.set(result);
-        !has_ended && !gone.is_cancelled()
-    };
-    let answered = match door.put(question, &is_wanted) {
+/// Passes on what needs no answer. Nobody waits for that to a question any more.
+fn tell(door: &mut InProcess, event: ServerCallEvent) {
+    match event {
+        ServerCallEvent::Progress(text) => door.tell(Content::text(text)),
+        ServerCallEvent::Notice(text) => door.remark(text),
+        ServerCallEvent::Ask { .. } => {}
+    }
+}
+
+/// Puts a question, on a thread that may block.
+fn put(question: Question, gone: &CancelToken, door: &mut InProcess) -> ElicitationAnswer {
+    match door.put(question, &|| !gone.is_cancelled()) {
         OptionalAnswer::Answered(value) => ElicitationAnswer::Given(value),
         OptionalAnswer::Unanswered => ElicitationAnswer::Declined,
         OptionalAnswer::GivenUp => ElicitationAnswer::Cancelled,
-    };
-    (answered, ended.into_inner())
-}
-
-/// What work comes to, if it is done by now.
-fn now<F: Future>(runtime: &Handle, work: Pin<&mut F>) -> Option<F::Output> {
-    let _inside = runtime.enter();
-    match work.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => Some(result),
-        Poll::Pending => None,
     }
 }
 
@@ -463,7 +453,7 @@ fn scrub(live: &LiveServer, text: &mut String) {
 }
 
 /// Adds something to what a failure says: to the blocks of the server if it has some, else to our words.
-fn tell(error: &mut ToolError, note: String) {
+fn add_note(error: &mut ToolError, note: String) {
     match error.content.is_empty() {
         true => {
             error.message.push('\n');
