@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::Workspace;
+use super::log::lines;
 use super::mcp_client::Client;
+use super::workspace_user::Desk;
 
 #[test]
 fn mistakes_are_explained() {
@@ -199,6 +201,20 @@ run = "unattended"
     assert_eq!(of("fs_read_file")["run"], "unattended");
     assert_eq!(of("fs_create_file")["run"], "ask");
     assert_eq!(of("greet")["description"], "Says hello");
+}
+
+/// One for each version of the protocol, however many folders there are.
+#[test]
+fn check_writes_few_lines_to_the_log() {
+    let desk = Desk::new();
+    for path in ["a.txt", "b.txt", "one/two/three/c.txt", "four/d.txt"] {
+        desk.workspace.write(path, "text");
+    }
+    let output = desk.run(&["mcp", "--check"]);
+    assert_eq!(output.code, Some(0), "{}", output.out);
+    let lines = lines(&desk, &["-n", "1000"]);
+    let targets = lines.iter().map(|line| line["target"].as_str());
+    assert_eq!(targets.collect::<Vec<_>>(), [Some("."), Some(".")]);
 }
 
 #[test]

@@ -96,13 +96,18 @@ pub enum CheckError {
     Time(Duration),
 }
 
-/// Asks the server behind `stream` for all that it has, and calls `call`, if there is such a tool, without
-/// arguments.
+/// Asks the server behind `stream` for all that it has, and calls the tool `call` with `arguments`, if there is such a
+/// tool.
 ///
 /// # Errors
 ///
 /// If the server does not answer, or not as the protocol has it.
-pub fn check(stream: UnixStream, era: Era, call: &str) -> Result<AgentView, CheckError> {
+pub fn check(
+    stream: UnixStream,
+    era: Era,
+    call: &str,
+    arguments: JsonObject,
+) -> Result<AgentView, CheckError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -110,7 +115,7 @@ pub fn check(stream: UnixStream, era: Era, call: &str) -> Result<AgentView, Chec
     runtime.block_on(async {
         stream.set_nonblocking(true).map_err(CheckError::Start)?;
         let stream = tokio::net::UnixStream::from_std(stream).map_err(CheckError::Start)?;
-        let seen = tokio::time::timeout(LIMIT, seen(stream, era, call)).await;
+        let seen = tokio::time::timeout(LIMIT, seen(stream, era, call, arguments)).await;
         seen.map_err(|_| CheckError::Time(LIMIT))?
     })
 }
@@ -119,6 +124,7 @@ async fn seen(
     stream: tokio::net::UnixStream,
     era: Era,
     call: &str,
+    arguments: JsonObject,
 ) -> Result<AgentView, CheckError> {
     let lifecycle = match era {
         Era::Handshake => ClientLifecycleMode::Initialize,
@@ -140,7 +146,7 @@ async fn seen(
     let prompts = client.list_all_prompts().await;
     let prompts = prompts.map_err(failed("prompts/list"))?;
     let call = match tools.iter().any(|tool| tool.name == call) {
-        true => Some(called(client.peer(), call).await?),
+        true => Some(called(client.peer(), call, arguments).await?),
         false => None,
     };
     // That the server ends is seen by whoever started it.
@@ -158,9 +164,13 @@ async fn seen(
     })
 }
 
-async fn called(client: &Peer<RoleClient>, tool: &str) -> Result<AgentCall, CheckError> {
+async fn called(
+    client: &Peer<RoleClient>,
+    tool: &str,
+    arguments: JsonObject,
+) -> Result<AgentCall, CheckError> {
     let mut request = CallToolRequestParams::new(tool.to_owned());
-    request.arguments = Some(JsonObject::new());
+    request.arguments = Some(arguments);
     let start = Instant::now();
     let result = client.call_tool(request).await;
     let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);

@@ -12,7 +12,7 @@ use jig_engine::not_offered;
 use jig_mcp::{AgentTool, AgentView, Era, ServerSelection};
 use jig_project::{CommandEnvironment, Project, servers::WorkspaceServers};
 use jig_proto::{ToolAction, visible_line, visible_lines};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::is_a_project;
 use crate::args::GlobalArgs;
@@ -84,7 +84,9 @@ fn of_servers(
 fn seen(project: &Project, global: &GlobalArgs, era: Era) -> anyhow::Result<AgentView> {
     let (ours, theirs) = UnixStream::pair().context("cannot make a socket")?;
     let mut server = ServerChild(started(project, global, theirs)?);
-    let seen = jig_mcp::check(ours, era, HARMLESS);
+    // All files would be a line in the log for each folder.
+    let arguments = Map::from_iter([("limit".to_owned(), 1.into())]);
+    let seen = jig_mcp::check(ours, era, HARMLESS, arguments);
     // Its side of the socket is closed: it ends by itself.
     let ended = server.end();
     let seen = seen?;
@@ -337,7 +339,7 @@ fn report(
     })
 }
 
-/// A tool that needs no arguments, changes nothing, and is there without any configuration.
+/// A tool that changes nothing, and is there without any configuration.
 const HARMLESS: &str = "fs_list_files";
 
 /// How questions reach somebody.
