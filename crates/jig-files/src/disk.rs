@@ -33,15 +33,12 @@ use jig_proto::ProjectPath;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-pub(crate) use leftovers::{Leftovers, default_state, random_name};
-pub(crate) use open::DiskFile;
-pub(crate) use root::{DiskRoot, ObjectHandle, ObjectIdentity, open_child_dir};
-
 #[cfg(target_os = "linux")]
-pub(crate) use {
-    leftovers::write_all,
-    root::{open_entries, open_regular},
-};
+pub(crate) use root::open_regular;
+
+pub(crate) use leftovers::{Leftovers, default_state, random_name, write_all};
+pub(crate) use open::DiskFile;
+pub(crate) use root::{DiskRoot, ObjectHandle, ObjectIdentity, open_child_dir, open_entries};
 
 use crate::files::sealed;
 use crate::grep::{GrepQuery, Matches};

@@ -42,6 +42,8 @@ mod filled_folder;
 mod grep;
 mod handle;
 mod hash;
+#[cfg(unix)]
+mod journal;
 mod layer;
 mod located_path;
 mod lookup;
@@ -60,6 +62,11 @@ pub use filled_folder::{Shelf, ShelfFilling};
 pub use grep::{Case, GrepFileMatches, GrepLine, GrepQuery, Matches};
 pub use handle::{FileHandle, OpenOptions};
 pub use hash::{ContentHash, HashSyntaxError};
+#[cfg(unix)]
+pub use journal::{
+    FoundJournal, Journal, JournalContent, JournalFolder, MOST_JOURNAL_BYTES, ProcessIdentity,
+    ProcessStat, make_private_directories,
+};
 pub use layer::{
     ApplyReport, Change, ChangeKind, ChangeLayer, Diff, DiffLimits, FailedChange, PathKind,
     UnfitEntry,

@@ -5,10 +5,9 @@
 //! written. A process that is killed just then leaves it behind.
 //!
 //! Looking through the whole tree at every start would cost too much. Instead a process notes, once
-//! per directory and before the first temporary name there, the directory's path in a journal: a
-//! file of its own in a private directory outside the workspace, named by a random number that is
-//! also part of its temporary names, and locked while the process lives. Whoever opens the same root
-//! next finds the journals that nobody holds, removes exactly the names of those writers from
+//! per directory and before the first temporary name there, the directory's path in a [`Journal`] in
+//! a private directory outside the workspace, named by a random number that is also part of its
+//! temporary names. Whoever opens the same root next finds the journals of dead writers, removes exactly the names of those writers from
 //! exactly those directories, and drops the journals. A live writer is never disturbed, numbers of
 //! processes that are used again do not matter, and a journal that somebody forged can only name
 //! files that look like ours.
@@ -18,17 +17,19 @@
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use camino::Utf8PathBuf;
 use jig_proto::ProjectPath;
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::root::{DIRECTORY, DiskRoot, ObjectIdentity, open_entries};
+use crate::journal::{Journal, JournalFolder, NAME_LENGTH};
 
 /// The temporary names of one process on one root.
 #[derive(Debug)]
@@ -41,8 +42,8 @@ pub(crate) struct Leftovers {
 #[derive(Debug)]
 struct LeftoverJournal {
     home: JournalHome,
-    /// The directory of the journals of this root, and ours, once something was noted.
-    open: Option<(OwnedFd, OwnedFd)>,
+    /// Made when the first directory is noted.
+    file: Option<Journal>,
     noted: HashSet<ProjectPath>,
 }
 
@@ -57,9 +58,9 @@ impl Leftovers {
     /// Removes what dead writers left in `root`, as far as journals in `state` know.
     pub(crate) fn open(root: &DiskRoot, state: Option<Utf8PathBuf>) -> Self {
         let home = JournalHome::of(root, state);
-        if let Ok(directory) = home.open(false) {
+        if let Ok(folder) = home.open(false) {
             // A sweep that fails is tried again by the next start.
-            let _ = sweep(root, directory.as_fd());
+            let _ = sweep(root, &folder);
             home.remove_if_empty();
         }
         Self {
@@ -67,7 +68,7 @@ impl Leftovers {
             count: AtomicU64::new(0),
             journal: Mutex::new(LeftoverJournal {
                 home,
-                open: None,
+                file: None,
                 noted: HashSet::new(),
             }),
         }
@@ -113,51 +114,30 @@ impl Drop for Leftovers {
             Ok(journal) => journal,
             Err(poisoned) => poisoned.into_inner(),
         };
-        if let Some((directory, _)) = &journal.open {
-            let _ = rustix::fs::unlinkat(directory, self.writer.as_str(), AtFlags::empty());
+        if let Some(file) = journal.file.take() {
+            file.remove();
             journal.home.remove_if_empty();
         }
     }
 }
 
 impl LeftoverJournal {
-    fn note(&mut self, writer: &str, path: &ProjectPath) -> Result<(), Errno> {
-        let (_, file) = match self.open.take() {
-            Some(open) => self.open.insert(open),
-            None => {
-                let open = self.create(writer)?;
-                self.open.insert(open)
-            }
-        };
-        // A name may hold a line feed.
-        let line = path.as_str().replace('\\', "\\\\").replace('\n', "\\n") + "\n";
-        write_all(file.as_fd(), line.as_bytes())
-    }
-
-    /// Makes the journal and locks it before anybody can take it for abandoned.
-    fn create(&self, writer: &str) -> Result<(OwnedFd, OwnedFd), Errno> {
-        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
-        let flags = flags | OFlags::NOFOLLOW;
-        let mode = Mode::RUSR | Mode::WUSR;
+    fn note(&mut self, writer: &str, path: &ProjectPath) -> io::Result<()> {
+        let record = escape(path);
+        if let Some(file) = &mut self.file {
+            return file.append(record.as_bytes());
+        }
         for _ in 0..ATTEMPTS {
-            let directory = self.home.open(true)?;
-            let file = match rustix::fs::openat(&directory, writer, flags, mode) {
-                Ok(file) => file,
-                // The directory was removed as empty just before.
-                Err(Errno::NOENT) => continue,
-                Err(error) => return Err(error),
-            };
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {}
-                Err(Errno::WOULDBLOCK) => continue,
-                Err(error) => return Err(error),
-            }
-            // A sweep may have locked it, found nothing and removed it just before.
-            if rustix::fs::fstat(&file)?.st_nlink > 0 {
-                return Ok((directory, file));
+            match self.home.open(true)?.create(writer, [&record]) {
+                // Another process removed the directory as empty just before.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                made => {
+                    self.file = Some(made?);
+                    return Ok(());
+                }
             }
         }
-        Err(Errno::WOULDBLOCK)
+        Err(io::ErrorKind::WouldBlock.into())
     }
 }
 
@@ -173,7 +153,7 @@ impl JournalHome {
 
     /// Opens the directory. The one above must belong to us alone: in a shared temporary directory
     /// somebody else could have made it first.
-    fn open(&self, make: bool) -> Result<OwnedFd, Errno> {
+    fn open(&self, make: bool) -> io::Result<JournalFolder> {
         let path = self.state.as_ref().ok_or(Errno::NOENT)?;
         if make {
             made(rustix::fs::mkdir(path.as_str(), Mode::RWXU))?;
@@ -185,12 +165,13 @@ impl JournalHome {
         if stat.st_uid != rustix::process::geteuid().as_raw()
             || Mode::from_raw_mode(stat.st_mode).intersects(others)
         {
-            return Err(Errno::PERM);
+            return Err(Errno::PERM.into());
         }
         if make {
             made(rustix::fs::mkdirat(&state, self.key.as_str(), Mode::RWXU))?;
         }
-        rustix::fs::openat(&state, self.key.as_str(), flags, Mode::empty())
+        let folder = rustix::fs::openat(&state, self.key.as_str(), flags, Mode::empty())?;
+        JournalFolder::of(folder)
     }
 
     fn remove_if_empty(&self) {
@@ -240,47 +221,34 @@ pub(crate) fn default_state() -> Option<Utf8PathBuf> {
 }
 
 /// Removes what the writers of abandoned journals left, then the journals.
-fn sweep(root: &DiskRoot, directory: BorrowedFd<'_>) -> Result<(), Errno> {
-    for entry in open_entries(directory)? {
-        let entry = entry?;
-        let Ok(writer) = entry.file_name().to_str() else {
+fn sweep(root: &DiskRoot, folder: &JournalFolder) -> io::Result<()> {
+    for journal in folder.journals()? {
+        let Ok(content) = journal.content() else {
             continue;
         };
-        if writer.len() != WRITER_LENGTH || !writer.bytes().all(|b| b.is_ascii_hexdigit()) {
+        if !journal.lock() || journal.is_writer_alive(&content) {
             continue;
         }
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let Ok(journal) = rustix::fs::openat(directory, writer, flags, Mode::empty()) else {
-            continue;
-        };
-        if rustix::fs::flock(&journal, FlockOperation::NonBlockingLockExclusive).is_err() {
-            continue;
+        for path in content.records().filter_map(unescape) {
+            sweep_directory(root, &path, journal.name());
         }
-        for path in noted_in(&journal)? {
-            sweep_directory(root, &path, writer);
-        }
-        let _ = rustix::fs::unlinkat(directory, writer, AtFlags::empty());
+        journal.remove();
     }
     Ok(())
 }
 
-fn noted_in(journal: &OwnedFd) -> Result<Vec<ProjectPath>, Errno> {
-    let mut text = Vec::new();
-    loop {
-        text.reserve(4096);
-        match rustix::io::read(journal, rustix::buffer::spare_capacity(&mut text)) {
-            Ok(0) => break,
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let text = String::from_utf8_lossy(&text);
-    Ok(text.lines().filter_map(unescape).collect())
+/// A directory as a record. A name may hold a line feed, and the root has none.
+fn escape(path: &ProjectPath) -> String {
+    format!(
+        "./{}",
+        path.as_str().replace('\\', "\\\\").replace('\n', "\\n")
+    )
 }
 
-fn unescape(line: &str) -> Option<ProjectPath> {
-    let mut path = String::with_capacity(line.len());
-    let mut rest = line.chars();
+fn unescape(record: &[u8]) -> Option<ProjectPath> {
+    let record = std::str::from_utf8(record).ok()?.strip_prefix("./")?;
+    let mut path = String::with_capacity(record.len());
+    let mut rest = record.chars();
     while let Some(c) = rest.next() {
         match c {
             '\\' if rest.next()? == 'n' => path.push('\n'),
@@ -318,10 +286,10 @@ pub(crate) fn random_name() -> String {
 
 const PREFIX: &str = ".jig-tmp-";
 
-/// Hexadecimal digits of a writer's random number.
-const WRITER_LENGTH: usize = 16;
+/// Hexadecimal digits of a writer's random number, which is the name of its journal.
+const WRITER_LENGTH: usize = NAME_LENGTH;
 
-/// How often a journal that a sweep snatched away is made again.
+/// How often the directory is made again that a sweep snatched away.
 const ATTEMPTS: usize = 8;
 
 /// A temporary name lives for the time of one write; after an hour its writer is gone or hopeless.

@@ -16,6 +16,7 @@ use super::diff::{self, DiffSide};
 use super::walk::LayerWalk;
 use super::{entries, remove};
 use crate::disk::{DiskRoot, Leftovers, default_state, random_name};
+use crate::journal::make_private_directories;
 
 /// What a program changes in a directory, apart from that directory.
 ///
@@ -234,7 +235,7 @@ impl Drop for ChangeLayer {
 /// The directory of all layers, which must be open to nobody else, and its path without links.
 fn home(state: &Path, make: bool) -> io::Result<(OwnedFd, Utf8PathBuf)> {
     if make {
-        make_all(utf8(state)?)?;
+        make_private_directories(state)?;
     }
     let state = DiskRoot::open(utf8(state)?, false)?;
     if make {
@@ -252,22 +253,6 @@ fn home(state: &Path, make: bool) -> io::Result<(OwnedFd, Utf8PathBuf)> {
         ));
     }
     Ok((home, state.canonical().join(HOME)))
-}
-
-/// Makes a directory and those above it, for the user alone.
-fn make_all(path: &Utf8Path) -> Result<(), Errno> {
-    match rustix::fs::mkdir(path.as_str(), Mode::RWXU) {
-        Ok(()) | Err(Errno::EXIST) => Ok(()),
-        Err(Errno::NOENT) => {
-            make_all(path.parent().ok_or(Errno::NOENT)?)?;
-            match rustix::fs::mkdir(path.as_str(), Mode::RWXU) {
-                // Somebody else made it at the same moment.
-                Err(Errno::EXIST) => Ok(()),
-                result => result,
-            }
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// Makes a directory with a new name and locks it before anybody can take it for abandoned.

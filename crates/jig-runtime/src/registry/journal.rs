@@ -1,30 +1,26 @@
 //! [`HandleJournal`]: a note on disk of the processes of live handles, for the case that jig is killed before it
 //! can end them (S-067).
 //!
-//! Each process of jig that has handles has one file, which it keeps locked: a file whose lock is free was
-//! left behind. It holds lines of JSON: who wrote it, each process, and which handles are gone. A line is
-//! one write, so that a file ends with a whole line or, at worst, with a part of one, which is ignored.
+//! Each process of jig that has handles has one [`Journal`]. Its records are lines of JSON: each process, and which
+//! handles are gone.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use jig_files::{FoundJournal, Journal, JournalContent, JournalFolder, ProcessIdentity};
 use jig_proto::HandleId;
-use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
 use serde_json::{Value, json};
 
 use super::leftover::Leftover;
-use super::process::{self, ProcessIdentity};
+use super::process;
 
 #[cfg(test)]
 mod tests;
 
-/// The file of this process in a directory, made when the first handle comes.
+/// The journal of this process in a directory, made when the first handle comes.
 #[derive(Debug)]
 pub(super) struct HandleJournal {
     directory: PathBuf,
@@ -33,11 +29,13 @@ pub(super) struct HandleJournal {
 
 #[derive(Debug, Default)]
 struct JournalState {
-    file: Option<(PathBuf, OwnedFd)>,
+    file: Option<Journal>,
     /// By the numbers of their handles. An id may belong to another handle later.
     live: BTreeMap<u64, JournalHandle>,
     /// How many lines of the file say nothing any more.
     stale: usize,
+    /// Whether the file lacks a line that could not be written.
+    is_incomplete: bool,
 }
 
 /// A handle, as it stands in the file.
@@ -52,7 +50,7 @@ struct JournalHandle {
 
 impl HandleJournal {
     pub(super) fn in_directory(directory: &Path) -> io::Result<Self> {
-        make_directories(directory)?;
+        JournalFolder::make(directory)?;
         Ok(Self {
             directory: directory.to_owned(),
             book: Mutex::default(),
@@ -93,55 +91,34 @@ impl HandleJournal {
             return;
         }
         book.stale += 2;
-        let line = format!("{}\n", json!({ "gone": number }));
+        let line = json!({ "gone": number }).to_string();
         self.write(&mut book, &line);
     }
 
-    /// Appends a line, or begins a new file if there is none or most of it is stale. If that cannot be
-    /// done, the next line tries again.
+    /// Appends a line, or begins a new file if there is none, most of it is stale or it takes no more. If that cannot
+    /// be done, the next line tries again.
     fn write(&self, book: &mut JournalState, line: &str) {
         let is_stale = book.stale > 2 * book.live.len() + ROOM;
-        if let Some((_, file)) = book.file.as_ref().filter(|_| !is_stale) {
-            if write_all(file, line.as_bytes()).is_err() {
-                // Half a line may be there.
-                book.close();
-            }
+        let is_good = !is_stale && !book.is_incomplete;
+        if let Some(file) = book.file.as_mut().filter(|_| is_good)
+            && file.append(line.as_bytes()).is_ok()
+        {
             return;
         }
         let lines = book.live.iter();
         let lines = lines.map(|(number, noted)| noted.line(*number));
-        let whole = std::iter::once(header()).chain(lines).collect::<String>();
-        let made = self.make(&whole).ok();
-        // The old file is removed when the new one is complete: a process is noted twice for a moment, and
-        // never not at all.
-        book.close();
-        book.file = made;
-    }
-
-    /// Makes a file that is locked.
-    fn make(&self, content: &str) -> Result<(PathBuf, OwnedFd), Errno> {
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id());
-            let path = self.directory.join(name);
-            let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
-            let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            let file = match fs::open(&path, flags, Mode::RUSR | Mode::WUSR) {
-                // An earlier process of this number left it.
-                Err(Errno::EXIST) => continue,
-                opened => opened?,
-            };
-            fs::flock(&file, FlockOperation::LockExclusive)?;
-            // Somebody who looked for leftovers may have had the lock first, and have removed the file.
-            if fs::fstat(&file)?.st_nlink == 0 {
-                continue;
+        let is_written = match &mut book.file {
+            Some(file) => file.replace(lines).is_ok(),
+            None => {
+                let folder = JournalFolder::open(&self.directory);
+                let name = Journal::random_name();
+                book.file = folder.and_then(|folder| folder.create(&name, lines)).ok();
+                book.file.is_some()
             }
-            let written = write_all(&file, content.as_bytes());
-            if let Err(error) = written {
-                let _ = fs::unlink(&path);
-                return Err(error);
-            }
-            return Ok((path, file));
+        };
+        book.is_incomplete = !is_written;
+        if is_written {
+            book.stale = 0;
         }
     }
 
@@ -159,10 +136,8 @@ impl Drop for HandleJournal {
 
 impl JournalState {
     fn close(&mut self) {
-        if let Some((path, file)) = self.file.take() {
-            // It is removed while it is locked. One that stays is swept by the next jig.
-            let _ = fs::unlink(&path);
-            drop(file);
+        if let Some(file) = self.file.take() {
+            file.remove();
         }
         self.stale = 0;
     }
@@ -179,7 +154,7 @@ impl JournalHandle {
         let line = json!({
             "handle": number, "id": id, "tool": tool, "pid": pid, "started": started, "since": since,
         });
-        format!("{line}\n")
+        line.to_string()
     }
 
     fn read(line: &Value) -> Option<(u64, Self)> {
@@ -205,109 +180,58 @@ impl JournalHandle {
 /// a tool's process by now.
 pub fn leftovers(directory: &Path) -> Vec<Leftover> {
     let mut found = Vec::new();
-    for path in journals(directory) {
-        // What cannot be read is not ours to judge.
-        if let Ok(Some(handles)) = take(&path) {
-            let now = SystemTime::now();
-            found.extend(handles.into_iter().map(|noted| {
-                let end = noted.process.end();
-                let since = SystemTime::UNIX_EPOCH + Duration::from_secs(noted.since);
-                Leftover {
-                    id: noted.id,
-                    tool: noted.tool,
-                    age: now.duration_since(since).unwrap_or_default(),
-                    was_alive: end.was_alive,
-                    has_ended: end.has_ended,
-                }
-            }));
-        }
+    let journals =
+        JournalFolder::open(directory).and_then(|folder| Ok(folder.journals()?.collect()));
+    let journals: Vec<FoundJournal> = journals.unwrap_or_default();
+    for handles in journals.iter().filter_map(take) {
+        let now = SystemTime::now();
+        found.extend(handles.into_iter().map(|noted| {
+            let end = process::end(noted.process);
+            let since = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(noted.since));
+            let age = since.and_then(|since| now.duration_since(since).ok());
+            Leftover {
+                id: noted.id,
+                tool: noted.tool,
+                age: age.unwrap_or_default(),
+                was_alive: end.was_alive,
+                has_ended: end.has_ended,
+            }
+        }));
     }
     found
 }
 
-fn journals(directory: &Path) -> Vec<PathBuf> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the directory is jig's own, not a part of a workspace"
-    )]
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return Vec::new();
-    };
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let mut names: Vec<String> = names
-        .filter(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
-        .collect();
-    names.sort();
-    names.into_iter().map(|name| directory.join(name)).collect()
+/// Removes a journal that was left behind; returns the handles in it. `None` if its writer lives, or if another jig
+/// takes it just now.
+fn take(journal: &FoundJournal) -> Option<Vec<JournalHandle>> {
+    // Another user must not choose which processes root ends.
+    if !journal.is_ours() || !journal.lock() {
+        return None;
+    }
+    let content = journal.content().ok()?;
+    if journal.is_writer_alive(&content) {
+        return None;
+    }
+    journal.remove();
+    Some(parse(&content))
 }
 
-/// Removes a journal that was left behind; returns the handles in it. `None` if its owner lives.
-fn take(path: &Path) -> io::Result<Option<Vec<JournalHandle>>> {
-    // A pipe with that name would otherwise block here.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = fs::open(path, flags, Mode::empty())?;
-    let stat = fs::fstat(&file)?;
-    let is_ours = stat.st_uid == rustix::process::geteuid().as_raw();
-    if !is_ours || FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Ok(None);
-    }
-    match fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => return Ok(None),
-        locked => locked?,
-    }
-    // Another jig may have taken it between the two steps.
-    match fs::statat(fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(now) if (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino) => {}
-        _ => return Ok(None),
-    }
-    let content = process::read_bounded(&file, LONGEST)?;
-    let (owner, handles) = parse(&content);
-    // Where locks do not work, the lock of a process that lives is free too.
-    if owner.is_some_and(|owner| owner.is_alive()) {
-        return Ok(None);
-    }
-    fs::unlink(path)?;
-    Ok(Some(handles))
-}
-
-/// The process that wrote a journal, and the handles that were live; those of an earlier boot are not.
-fn parse(content: &[u8]) -> (Option<ProcessIdentity>, Vec<JournalHandle>) {
-    let lines = content.split(|byte| *byte == b'\n');
-    let mut lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    let Some(header) = lines.next() else {
-        return (None, Vec::new());
-    };
-    let is_this_boot = header.get("boot").and_then(Value::as_str) == process::boot().as_deref();
-    let number = |key| header.get(key).and_then(Value::as_u64);
-    let owner = number("pid").zip(number("started"));
-    let owner = owner.and_then(|(pid, started)| {
-        let pid = i32::try_from(pid).ok()?;
-        Some(ProcessIdentity { pid, started })
-    });
+/// The handles that were live; those of an earlier boot are not.
+fn parse(content: &JournalContent) -> Vec<JournalHandle> {
     let mut handles = BTreeMap::new();
-    for line in lines {
+    let lines = content.records();
+    for line in lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok()) {
         if let Some(gone) = line.get("gone").and_then(Value::as_u64) {
             handles.remove(&gone);
         } else if let Some((number, mut noted)) = JournalHandle::read(&line) {
-            if !is_this_boot {
+            if !content.is_of_this_machine() {
                 // Numbers of an earlier boot mean nothing now.
                 noted.process.started = u64::MAX;
             }
             handles.insert(number, noted);
         }
     }
-    let handles = handles.into_values().collect();
-    (owner.filter(|_| is_this_boot), handles)
-}
-
-fn header() -> String {
-    let process = ProcessIdentity::find(std::process::id());
-    let line = json!({
-        "pid": std::process::id(),
-        "started": process.map(|process| process.started),
-        "boot": process::boot(),
-    });
-    format!("{line}\n")
+    handles.into_values().collect()
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -315,39 +239,5 @@ fn seconds(time: SystemTime) -> u64 {
     since.unwrap_or_default().as_secs()
 }
 
-/// Makes a directory with those above it, for its owner alone.
-fn make_directories(directory: &Path) -> Result<(), Errno> {
-    match (fs::mkdir(directory, Mode::RWXU), directory.parent()) {
-        (Ok(()) | Err(Errno::EXIST), _) => Ok(()),
-        (Err(Errno::NOENT), Some(parent)) => {
-            make_directories(parent)?;
-            match fs::mkdir(directory, Mode::RWXU) {
-                Ok(()) | Err(Errno::EXIST) => Ok(()),
-                Err(error) => Err(error),
-            }
-        }
-        (Err(error), _) => Err(error),
-    }
-}
-
-fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<(), Errno> {
-    while !content.is_empty() {
-        match rustix::io::write(file, content) {
-            Ok(length) => content = &content[length..],
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-static NEXT: AtomicU64 = AtomicU64::new(0);
-
-const PREFIX: &str = "handles-";
-const SUFFIX: &str = ".jsonl";
-
 /// How many stale lines a file may have beyond twice the live ones before it is written anew.
 const ROOM: usize = 128;
-
-/// More than a journal ever is: some thousand lines.
-const LONGEST: usize = 16 << 20;

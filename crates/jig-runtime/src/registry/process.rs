@@ -1,21 +1,12 @@
-//! [`ProcessIdentity`]: a process that is told apart from later ones with the same number.
+//! [`end`]: ends a process with everything below it, and no later process of the same number.
 
-use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use jig_files::{ProcessIdentity, ProcessStat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{self, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-
-/// A process: its number, and when it started, in the kernel's ticks since boot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ProcessIdentity {
-    pub(super) pid: i32,
-    pub(super) started: u64,
-}
 
 /// What became of a process that was to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,52 +17,37 @@ pub(super) struct ProcessEnd {
     pub(super) has_ended: bool,
 }
 
-impl ProcessIdentity {
-    /// The process of this number, if there is one now.
-    pub(super) fn find(pid: u32) -> Option<Self> {
-        let pid = i32::try_from(pid).ok()?;
-        let started = ProcessStat::read(pid)?.started;
-        Some(Self { pid, started })
+/// Kills a process, with everything below it.
+pub(super) fn end(top: ProcessIdentity) -> ProcessEnd {
+    // Its children become those of another when it ends: they are looked for first.
+    let mut all = match top.is_alive() {
+        true => below(top),
+        false => Vec::new(),
+    };
+    all.push(top);
+    // The top first: it might start others.
+    let held: Vec<OwnedFd> = all
+        .iter()
+        .rev()
+        .filter_map(|process| hold(*process))
+        .collect();
+    for process in &held {
+        // One that cannot be killed is found alive below.
+        let _ = pidfd_send_signal(process, Signal::KILL);
     }
+    let deadline = Instant::now() + PATIENCE;
+    ProcessEnd {
+        was_alive: !held.is_empty(),
+        has_ended: held.iter().all(|process| has_ended(process, deadline)),
+    }
+}
 
-    /// Whether it runs.
-    pub(super) fn is_alive(self) -> bool {
-        ProcessStat::read(self.pid)
-            .is_some_and(|stat| stat.started == self.started && !stat.is_dead)
-    }
-
-    /// Kills it, with everything below it.
-    pub(super) fn end(self) -> ProcessEnd {
-        // Its children become those of another when it ends: they are looked for first.
-        let mut all = match self.is_alive() {
-            true => below(self),
-            false => Vec::new(),
-        };
-        all.push(self);
-        // The top first: it might start others.
-        let held: Vec<OwnedFd> = all
-            .iter()
-            .rev()
-            .filter_map(|process| process.hold())
-            .collect();
-        for process in &held {
-            // One that cannot be killed is found alive below.
-            let _ = pidfd_send_signal(process, Signal::KILL);
-        }
-        let deadline = Instant::now() + PATIENCE;
-        ProcessEnd {
-            was_alive: !held.is_empty(),
-            has_ended: held.iter().all(|process| has_ended(process, deadline)),
-        }
-    }
-
-    /// A descriptor of exactly this process. The number may have gone to another one: but if this one is
-    /// still there after the descriptor was opened, it was there before too, and the descriptor is its.
-    fn hold(self) -> Option<OwnedFd> {
-        let pid = Pid::from_raw(self.pid)?;
-        let held = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        self.is_alive().then_some(held)
-    }
+/// A descriptor of exactly this process. The number may have gone to another one: but if this one is
+/// still there after the descriptor was opened, it was there before too, and the descriptor is its.
+fn hold(process: ProcessIdentity) -> Option<OwnedFd> {
+    let pid = Pid::from_raw(process.pid)?;
+    let held = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    process.is_alive().then_some(held)
 }
 
 /// All processes that descend from one.
@@ -121,58 +97,5 @@ fn has_ended(process: &OwnedFd, deadline: Instant) -> bool {
     }
 }
 
-/// What the kernel says about a process.
-struct ProcessStat {
-    is_dead: bool,
-    parent: i32,
-    started: u64,
-}
-
-impl ProcessStat {
-    fn read(pid: i32) -> Option<Self> {
-        let text = text(Path::new(&format!("/proc/{pid}/stat")))?;
-        // The name of the program is in parentheses, and may hold anything.
-        let (_, rest) = text.rsplit_once(')')?;
-        let mut fields = rest.split_ascii_whitespace();
-        Some(Self {
-            is_dead: matches!(fields.next()?, "Z" | "X" | "x"),
-            parent: fields.next()?.parse().ok()?,
-            started: fields.nth(17)?.parse().ok()?,
-        })
-    }
-}
-
-/// What tells this boot of the machine from others.
-pub(super) fn boot() -> Option<String> {
-    let text = text(Path::new("/proc/sys/kernel/random/boot_id"))?;
-    Some(text.trim().to_owned())
-}
-
-fn text(path: &Path) -> Option<String> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let file = fs::open(path, flags, Mode::empty()).ok()?;
-    let content = read_bounded(&file, SHORT).ok()?;
-    Some(String::from_utf8_lossy(&content).into_owned())
-}
-
-/// Reads a file, at most its first `most` bytes.
-pub(super) fn read_bounded(file: &OwnedFd, most: usize) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    let mut buffer = [0; 4096];
-    while content.len() < most {
-        match rustix::io::read(file, &mut buffer) {
-            Ok(0) => break,
-            Ok(length) => content.extend_from_slice(&buffer[..length]),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    content.truncate(most);
-    Ok(content)
-}
-
 /// How long a process that was killed is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// More than the kernel writes about one process.
-const SHORT: usize = 4096;

@@ -1,30 +1,25 @@
 //! [`CallJournal`]: a note on disk of what one call may not leave behind, for the case that jig is killed before
 //! it can look.
+//!
+//! The first record of the [`Journal`] is the note. Each further one is a name that another call beside this one may
+//! make; the jig of that call appends it.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use jig_files::{FoundJournal, Journal, JournalFolder};
 use jig_policy::{
     Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Policy,
     RuleOrigin, Sensitive, Workspace,
 };
 use jig_proto::ProjectPath;
-use rustix::fs::{self, Mode, OFlags};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::host_files;
 use super::workspace_rules::ForbiddenPath;
 
 /// What one call may not leave behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CallJournal {
-    /// The jig that made the call.
-    pub(super) process: u32,
-    /// When that started, in the kernel's ticks, so that a later process of the same number is told apart.
-    pub(super) started: Option<u64>,
     /// The workspace.
     #[serde(with = "encoded")]
     pub(super) root: PathBuf,
@@ -40,6 +35,19 @@ pub(super) struct CallJournal {
     sensitive: Vec<String>,
     /// Whether what git obeys is guarded.
     git: bool,
+}
+
+/// The journal of a call in a workspace, as it was found.
+#[derive(Debug)]
+pub(super) struct FoundCall {
+    file: FoundJournal,
+    pub(super) journal: CallJournal,
+    /// The names that other calls were allowed to make while this one ran.
+    pub(super) excused: Vec<PathBuf>,
+    /// The jig that made the call.
+    pub(super) process: u32,
+    /// Whether that still runs.
+    pub(super) is_live: bool,
 }
 
 /// What was there before a call.
@@ -87,7 +95,6 @@ impl CallJournal {
         forbidden: &[ForbiddenPath],
         before: CallBaseline,
     ) -> Self {
-        let process = std::process::id();
         let rules = policy.fs_rules().iter().map(|rule| JournalRule {
             path: rule.path().to_string(),
             capabilities: rule
@@ -104,8 +111,6 @@ impl CallJournal {
             reason: name.reason.clone(),
         });
         Self {
-            process,
-            started: started(process),
             root: root.to_owned(),
             forbidden: forbidden.collect(),
             before,
@@ -117,75 +122,83 @@ impl CallJournal {
     }
 
     /// Writes it to a new file in the state directory.
-    pub(super) fn write(&self, state: &Path) -> io::Result<PathBuf> {
-        let directory = state.join(CALLS);
-        make_directories(&directory)?;
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let started = self.started.unwrap_or_default();
-        let path = directory.join(format!("{}-{started}-{number}.json", self.process));
-        let text = serde_json::to_vec(self)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
-        write_all(&file, &text)?;
-        Ok(path)
+    pub(super) fn write(&self, state: &Path) -> io::Result<Journal> {
+        let folder = JournalFolder::make(&state.join(CALLS))?;
+        let record = serde_json::to_vec(self)?;
+        let mut journal = folder.create(&Journal::random_name(), [record])?;
+        let known = self.make_known(state, &mut journal);
+        if let Err(error) = known {
+            journal.remove();
+            return Err(error);
+        }
+        Ok(journal)
     }
 
-    /// Notes which names other calls in the same workspace may make while this one runs, whose file is at
-    /// `own`, and gives those the names that this one may make.
-    pub(super) fn make_known(&self, state: &Path, own: &Path) -> io::Result<()> {
-        for (path, other) in Self::others(state, &self.root, Some(own)) {
-            if other.is_live() {
-                excuse(own, &other.named)?;
-                excuse(&path, &self.named)?;
+    /// Writes it in the place of an earlier one of the same call.
+    pub(super) fn replace(&self, state: &Path, earlier: &mut Journal) -> io::Result<()> {
+        earlier.replace([serde_json::to_vec(self)?])?;
+        // Without all the names of others, more is moved away than has to be, never less.
+        let _ = self.make_known(state, earlier);
+        Ok(())
+    }
+
+    /// Notes which names other calls in the same workspace may make while this one runs, whose file is `own`, and
+    /// gives those the names that this one may make.
+    fn make_known(&self, state: &Path, own: &mut Journal) -> io::Result<()> {
+        for other in Self::all(state, &self.root)? {
+            if other.is_live && other.file.name() != own.name() {
+                for record in records(&other.journal.named)? {
+                    own.append(&record)?;
+                }
+                other.excuse(&self.named)?;
             }
         }
         Ok(())
     }
 
-    /// The names that other calls were allowed to make while the one ran whose journal is at `path`.
-    pub(super) fn excused(path: &Path) -> Vec<PathBuf> {
-        let text = host_files::head(&excuses(path), LONGEST).unwrap_or_default();
-        let lines = text.split(|byte| *byte == b'\n');
-        lines
-            .filter_map(|line| serde_json::from_slice(line).ok())
+    /// The names that other calls were allowed to make while the one ran whose journal it is.
+    pub(super) fn excused(journal: &Journal) -> Vec<PathBuf> {
+        let records = journal.appended().unwrap_or_default();
+        let names = records.iter();
+        names
+            .filter_map(|name| serde_json::from_slice(name).ok())
             .collect()
     }
 
-    /// Removes the journal at `path`.
-    pub(super) fn remove(path: &Path) {
-        // What cannot be removed is swept by the next jig, which then finds nothing.
-        let _ = fs::unlink(path);
-        let _ = fs::unlink(excuses(path));
-    }
-
-    /// The journals of a workspace in a state directory, with their files.
-    pub(super) fn all(state: &Path, root: &Path) -> Vec<(PathBuf, Self)> {
-        Self::others(state, root, None)
-    }
-
-    fn others(state: &Path, root: &Path, own: Option<&Path>) -> Vec<(PathBuf, Self)> {
-        let directory = state.join(CALLS);
-        let paths = host_files::names(&directory)
-            .into_iter()
-            .map(|name| directory.join(name));
-        paths
-            .filter(|path| Some(path.as_path()) != own)
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == "json")
-            })
-            .filter_map(|path| {
-                let text = host_files::head(&path, LONGEST)?;
-                let journal: Self = serde_json::from_slice(&text).ok()?;
-                (journal.root == root).then_some((path, journal))
-            })
-            .collect()
-    }
-
-    /// Whether the jig that made the call still runs.
-    pub(super) fn is_live(&self) -> bool {
-        let now = started(self.process);
-        now.is_some() && (self.started.is_none() || now == self.started)
+    /// The journals of a workspace in a state directory.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be read: it may be of this workspace, and say what has to go.
+    pub(super) fn all(state: &Path, root: &Path) -> io::Result<Vec<FoundCall>> {
+        let folder = match JournalFolder::open(&state.join(CALLS)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            opened => opened?,
+        };
+        let mut calls = Vec::new();
+        for file in folder.journals()? {
+            let content = file.content().map_err(|error| {
+                let path = state.join(CALLS).join(file.name());
+                io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+            })?;
+            let mut records = content.records();
+            let journal = records.next().map(serde_json::from_slice::<Self>);
+            let Some(Ok(journal)) = journal else {
+                // One of another version of jig.
+                continue;
+            };
+            if journal.root == root {
+                let excused = records.filter_map(|name| serde_json::from_slice(name).ok());
+                calls.push(FoundCall {
+                    excused: excused.collect(),
+                    process: content.pid(),
+                    is_live: file.is_writer_alive(&content),
+                    journal,
+                    file,
+                });
+            }
+        }
+        Ok(calls)
     }
 
     /// The names that may not come into being.
@@ -234,6 +247,30 @@ impl CallJournal {
         let workspace = Workspace::on_disk(root).ok()?;
         Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace).ok()
     }
+}
+
+impl FoundCall {
+    /// Adds names to those for which the call is not to blame.
+    fn excuse(&self, names: &[PathBuf]) -> io::Result<()> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        match self.file.append(records(names)?) {
+            // The call is over.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            appended => appended,
+        }
+    }
+
+    /// Removes the journal.
+    pub(super) fn remove(&self) {
+        self.file.remove();
+    }
+}
+
+fn records(names: &[PathBuf]) -> io::Result<Vec<Vec<u8>>> {
+    let names = names.iter();
+    names.map(|name| Ok(serde_json::to_vec(name)?)).collect()
 }
 
 /// Paths as text, whatever bytes are in them: a tool can choose names that are no text, and must not keep
@@ -321,67 +358,8 @@ fn named(policy: &Policy) -> Vec<PathBuf> {
     opening.chain(any_repository).collect()
 }
 
-/// Adds names to those for which the call with a journal at `path` is not to blame.
-fn excuse(path: &Path, names: &[PathBuf]) -> io::Result<()> {
-    if names.is_empty() {
-        return Ok(());
-    }
-    let mut lines = Vec::new();
-    for name in names {
-        serde_json::to_writer(&mut lines, name)?;
-        lines.push(b'\n');
-    }
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
-    let file = fs::open(excuses(path), flags, Mode::RUSR | Mode::WUSR)?;
-    Ok(write_all(&file, &lines)?)
-}
-
-fn excuses(journal: &Path) -> PathBuf {
-    journal.with_extension("excused")
-}
-
-/// When a process started, in the kernel's ticks since boot; `None` if there is no such process, or if this
-/// cannot be told.
-fn started(process: u32) -> Option<u64> {
-    let stat = host_files::text(Path::new(&format!("/proc/{process}/stat")))?;
-    // The name of the program is in parentheses, and may hold anything.
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_ascii_whitespace().nth(19)?.parse().ok()
-}
-
-/// Makes a directory with those above it, for its owner alone.
-pub(super) fn make_directories(directory: &Path) -> Result<(), Errno> {
-    match (fs::mkdir(directory, Mode::RWXU), directory.parent()) {
-        (Ok(()) | Err(Errno::EXIST), _) => Ok(()),
-        (Err(Errno::NOENT), Some(parent)) => {
-            make_directories(parent)?;
-            match fs::mkdir(directory, Mode::RWXU) {
-                Ok(()) | Err(Errno::EXIST) => Ok(()),
-                Err(error) => Err(error),
-            }
-        }
-        (Err(error), _) => Err(error),
-    }
-}
-
-pub(super) fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<(), Errno> {
-    while !content.is_empty() {
-        match rustix::io::write(file, content) {
-            Ok(length) => content = &content[length..],
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
 /// What a call is said to make that may make repositories anywhere, as the preset `git` allows.
 pub(super) const ANY_REPOSITORY: &str = "**/.git";
 
-static NEXT: AtomicU64 = AtomicU64::new(0);
-
 /// Where journals are, in the state directory.
 const CALLS: &str = "calls";
-
-/// More than a journal ever is: a workspace has a few sensitive files, not millions.
-const LONGEST: usize = 16 << 20;

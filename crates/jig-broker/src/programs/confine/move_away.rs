@@ -10,10 +10,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use jig_files::make_private_directories;
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
-
-use super::journal::{make_directories, write_all};
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +21,8 @@ mod tests;
 pub(super) fn move_away(root: &Path, path: &Path, state: &Path) -> Result<PathBuf> {
     let (above, name) = parent(root, path)?;
     let mut place = state.join("removed").join(stamp());
-    make_directories(&place)?;
+    let made = make_private_directories(&place);
+    made.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     place.push(flat(path));
     let target = fs::open(place.parent().unwrap_or(state), DIRECTORY, Mode::empty())?;
     let new = place.file_name().unwrap_or(&name).to_owned();
@@ -220,6 +220,17 @@ fn names(directory: &OwnedFd) -> Result<Vec<OsString>> {
         }
     }
     Ok(names)
+}
+
+fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<()> {
+    while !content.is_empty() {
+        match rustix::io::write(file, content) {
+            Ok(length) => content = &content[length..],
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 const DIRECTORY: OFlags = OFlags::RDONLY

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::Utf8Path;
+use jig_files::Journal;
 use jig_policy::{Capability, Policy};
 use jig_proto::ProjectPath;
 use rustix::fs::{self, AtFlags, FileType};
@@ -42,7 +43,7 @@ struct ForbiddenNames {
     forbidden: Vec<ForbiddenPath>,
     before: CallBaseline,
     /// The journal of this call.
-    journal: Option<PathBuf>,
+    journal: Option<Journal>,
 }
 
 impl SweepWatch {
@@ -70,11 +71,14 @@ impl SweepWatch {
             }),
         };
         let mut known = watch.known();
-        let journal = watch.note(&known.forbidden, &known.before);
-        known.journal = journal.map_err(|source| ConfineError::Journal {
-            state: settings.state.clone().unwrap_or_default(),
-            source,
-        })?;
+        let journal = watch.journal(&known.forbidden, &known.before);
+        let written = settings.state.as_ref().map(|state| journal.write(state));
+        known.journal = written
+            .transpose()
+            .map_err(|source| ConfineError::Journal {
+                state: settings.state.clone().unwrap_or_default(),
+                source,
+            })?;
         drop(known);
         Ok(Some(watch))
     }
@@ -87,7 +91,7 @@ impl SweepWatch {
             root: &self.root,
             state: self.state.as_deref(),
         };
-        let excused = known.journal.as_deref().map(CallJournal::excused);
+        let excused = known.journal.as_ref().map(CallJournal::excused);
         place.clear(
             &known.forbidden,
             &known.before,
@@ -120,9 +124,9 @@ impl SweepWatch {
         }
         if !is_same {
             // Without a journal that says so, the next jig would move it away if this one dies.
-            let journal = self.note(&forbidden, &before).ok()?;
-            if let Some(old) = std::mem::replace(&mut known.journal, journal) {
-                CallJournal::remove(&old);
+            let journal = self.journal(&forbidden, &before);
+            if let Some((state, written)) = self.state.as_deref().zip(known.journal.as_mut()) {
+                journal.replace(state, written).ok()?;
             }
             known.forbidden = forbidden;
         }
@@ -133,25 +137,14 @@ impl SweepWatch {
     /// Looks, moves away what is there, and forgets about the call.
     pub(super) fn end(self) -> Vec<Intruder> {
         let intruders = self.look();
-        if let Some(journal) = &self.known().journal {
-            CallJournal::remove(journal);
+        if let Some(journal) = self.known().journal.take() {
+            journal.remove();
         }
         intruders
     }
 
-    /// Writes a journal, if there is a place for it.
-    fn note(
-        &self,
-        forbidden: &[ForbiddenPath],
-        before: &CallBaseline,
-    ) -> io::Result<Option<PathBuf>> {
-        let Some(state) = &self.state else {
-            return Ok(None);
-        };
-        let journal = CallJournal::new(&self.policy, &self.root, forbidden, before.clone());
-        let path = journal.write(state)?;
-        journal.make_known(state, &path)?;
-        Ok(Some(path))
+    fn journal(&self, forbidden: &[ForbiddenPath], before: &CallBaseline) -> CallJournal {
+        CallJournal::new(&self.policy, &self.root, forbidden, before.clone())
     }
 
     fn known(&self) -> MutexGuard<'_, ForbiddenNames> {
@@ -176,13 +169,14 @@ fn before(root: &Path, walked: &WalkFindings) -> CallBaseline {
 ///
 /// # Errors
 ///
-/// If the workspace cannot be looked at.
+/// If the workspace cannot be looked at, or a journal cannot be read.
 pub fn pending(state: &Path, root: &Utf8Path) -> io::Result<IntruderReport> {
     let root = host_files::canonical_or(root.as_std_path())?;
     let mut pending = IntruderReport::default();
-    for (path, journal) in CallJournal::all(state, &root) {
+    for call in CallJournal::all(state, &root)? {
+        let journal = &call.journal;
         let forbidden = journal.forbidden();
-        if journal.is_live() {
+        if call.is_live {
             let names = forbidden.iter();
             let suspects = names.filter_map(|name| {
                 let base = name.base.as_deref().unwrap_or(&root);
@@ -192,7 +186,7 @@ pub fn pending(state: &Path, root: &Utf8Path) -> io::Result<IntruderReport> {
                         Some(base) => base.join(path),
                         None => path,
                     },
-                    process: journal.process,
+                    process: call.process,
                     reason: name.reason.clone(),
                 })
             });
@@ -205,10 +199,9 @@ pub fn pending(state: &Path, root: &Utf8Path) -> io::Result<IntruderReport> {
             root: &root,
             state: Some(state),
         };
-        let excused = CallJournal::excused(&path);
-        let removed = place.clear(&forbidden, &journal.before, &excused);
+        let removed = place.clear(&forbidden, &journal.before, &call.excused);
         pending.removed.extend(removed);
-        CallJournal::remove(&path);
+        call.remove();
     }
     Ok(pending)
 }

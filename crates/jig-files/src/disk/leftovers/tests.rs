@@ -20,17 +20,17 @@ fn only_our_names_are_temporary() {
 #[test]
 fn journal_lines_come_back_as_they_were() {
     for path in ["src", "a\nb", "back\\slash", "\\n", "a\\\nb/c"] {
-        let line = path.replace('\\', "\\\\").replace('\n', "\\n");
-        assert!(!line.contains('\n'));
-        assert_eq!(
-            unescape(&line),
-            ProjectPath::normalize(path).ok(),
-            "{path:?}"
-        );
+        let path = ProjectPath::normalize(path).unwrap();
+        let record = escape(&path);
+        assert!(!record.contains('\n'));
+        assert_eq!(unescape(record.as_bytes()), Some(path));
     }
-    assert_eq!(unescape(""), Some(ProjectPath::root()));
-    assert_eq!(unescape("../x"), None);
-    assert_eq!(unescape("/etc"), None);
+    let root = ProjectPath::root();
+    assert_eq!(unescape(escape(&root).as_bytes()), Some(root));
+    for hostile in ["", "a", "../x", "./../x", "/etc", ".//etc", "./a\\"] {
+        assert_eq!(unescape(hostile.as_bytes()), None, "{hostile}");
+    }
+    assert_eq!(unescape(b"./\xff"), None);
 }
 
 #[test]

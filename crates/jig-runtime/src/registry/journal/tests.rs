@@ -4,9 +4,11 @@
 )]
 
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
+
+use rustix::fs::{self, FlockOperation, Mode, OFlags};
 
 use super::*;
 
@@ -58,17 +60,30 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// A journal of a process that is gone, with these lines after its header.
-fn abandoned(directory: &Path, boot: &str, lines: &[String]) -> PathBuf {
+/// A journal of a process that is gone, with these records and the beginning of another one.
+fn abandoned(directory: &Path, machine: Option<&str>, records: &[String], cut: &str) -> PathBuf {
     let mut gone = Program::new();
-    let owner = gone.process();
+    let ProcessIdentity { pid, started } = gone.process();
     gone.0.kill().unwrap();
     gone.0.wait().unwrap();
-    let header = json!({ "pid": owner.pid, "started": owner.started, "boot": boot });
-    let path = directory.join("handles-1-1.jsonl");
-    let text = std::iter::once(format!("{header}\n")).chain(lines.iter().cloned());
-    std::fs::write(&path, text.collect::<String>()).unwrap();
+    let folder = JournalFolder::make(directory).unwrap();
+    let journal = folder.create(&Journal::random_name(), records).unwrap();
+    let path = directory.join(journal.name());
+    drop(journal);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (header, records) = text.split_once('\n').unwrap();
+    let words: Vec<&str> = header.split(' ').collect();
+    let machine = machine.unwrap_or(words[3]);
+    let text = format!("{} {pid} {started} {machine}\n{records}{cut}", words[0]);
+    std::fs::write(&path, text).unwrap();
     path
+}
+
+/// What stands in the one journal of a directory.
+fn content(directory: &Path) -> JournalContent {
+    let folder = JournalFolder::open(directory).unwrap();
+    let mut found = folder.journals().unwrap();
+    found.next().unwrap().content().unwrap()
 }
 
 fn noted(name: &str, process: ProcessIdentity) -> String {
@@ -79,10 +94,6 @@ fn noted(name: &str, process: ProcessIdentity) -> String {
         since: seconds(SystemTime::now()) - 100,
     };
     noted.line(name.len() as u64)
-}
-
-fn this_boot() -> String {
-    process::boot().unwrap()
 }
 
 /// S-067: there is a file while there are handles, for the user alone, and none otherwise.
@@ -100,14 +111,13 @@ fn s067_a_file_while_there_are_handles() {
     let found = files(&directory);
     assert_eq!(found.len(), 1);
     assert_eq!(mode(&found[0]), 0o600);
-    let (owner, handles) = parse(&std::fs::read(&found[0]).unwrap());
-    assert_eq!(owner, ProcessIdentity::find(std::process::id()));
+    assert_eq!(content(&directory).pid(), std::process::id());
+    let handles = parse(&content(&directory));
     let names: Vec<&str> = handles.iter().map(|noted| noted.id.as_str()).collect();
     assert_eq!(names, ["h_1", "h_2"]);
     assert_eq!(handles[0].process, program.process());
     journal.remove(1);
-    let (_, handles) = parse(&std::fs::read(&found[0]).unwrap());
-    assert_eq!(handles.len(), 1);
+    assert_eq!(parse(&content(&directory)).len(), 1);
     journal.remove(2);
     assert!(files(&directory).is_empty());
     journal.add(3, &id("h_3"), "shell", program.pid());
@@ -130,9 +140,9 @@ fn s067_a_file_does_not_grow_without_end() {
     }
     let found = files(folder.path());
     assert_eq!(found.len(), 1);
-    let content = std::fs::read(&found[0]).unwrap();
-    assert!(content.len() < 64 * 1024, "{}", content.len());
-    let (_, handles) = parse(&content);
+    let length = std::fs::metadata(&found[0]).unwrap().len();
+    assert!(length < 64 * 1024, "{length}");
+    let handles = parse(&content(folder.path()));
     assert_eq!(handles.len(), 1);
     assert_eq!(handles[0].id, "first");
 }
@@ -148,7 +158,7 @@ fn s067_what_lives_is_left_alone() {
     assert_eq!(files(folder.path()).len(), 1);
     assert!(program.runs());
     // Where locks do not work, the owner still counts.
-    let copy = folder.path().join("handles-9-9.jsonl");
+    let copy = folder.path().join("0123456789abcdef");
     std::fs::copy(&files(folder.path())[0], &copy).unwrap();
     assert_eq!(leftovers(folder.path()), []);
     assert!(copy.exists());
@@ -160,11 +170,8 @@ fn s067_what_lives_is_left_alone() {
 fn s067_a_locked_file_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let mut program = Program::new();
-    let path = abandoned(
-        folder.path(),
-        &this_boot(),
-        &[noted("h_1", program.process())],
-    );
+    let noted = noted("h_1", program.process());
+    let path = abandoned(folder.path(), None, &[noted], "");
     let held = fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).unwrap();
     fs::flock(&held, FlockOperation::LockExclusive).unwrap();
     assert_eq!(leftovers(folder.path()), []);
@@ -187,14 +194,14 @@ fn s067_leftovers_are_ended_and_told() {
     let child = ProcessIdentity::find(child.cast_unsigned()).unwrap();
     let path = abandoned(
         folder.path(),
-        &this_boot(),
+        None,
         &[
             noted("gone", program.process()),
-            format!("{}\n", json!({ "gone": 4 })),
+            json!({ "gone": 4 }).to_string(),
             noted("h_1", program.process()),
-            // The last words of a process that was killed.
-            r#"{"handle":2,"id":"h_2","tool":"sh"#.to_owned(),
         ],
+        // The last words of a process that was killed.
+        r#"{"handle":2,"id":"h_2","tool":"sh"#,
     );
     let found = leftovers(folder.path());
     assert_eq!(found.len(), 1, "{found:?}");
@@ -221,35 +228,55 @@ fn s067_a_reused_number_is_not_hit() {
     let mut program = Program::new();
     let mut earlier = program.process();
     earlier.started -= 1;
-    let check = |boot: &str, line: String, program: &mut Program| {
-        abandoned(folder.path(), boot, &[line]);
+    let check = |machine: Option<&str>, line: String, program: &mut Program| {
+        abandoned(folder.path(), machine, &[line], "");
         let found = leftovers(folder.path());
         assert_eq!(found.len(), 1);
         assert!(!found[0].was_alive && found[0].has_ended, "{found:?}");
         assert!(program.runs());
     };
-    check(&this_boot(), noted("h_1", earlier), &mut program);
+    check(None, noted("h_1", earlier), &mut program);
     let line = noted("h_1", program.process());
-    check("another", line, &mut program);
+    check(Some("another"), line, &mut program);
 }
 
-/// What is no journal is not taken for one.
+/// What is noted behind many stale lines is ended, too.
 #[test]
-fn s067_strange_files_do_no_harm() {
+fn a_long_journal_counts_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
-    let outside = tempfile::tempdir().unwrap();
-    let target = outside.path().join("target");
-    std::fs::write(&target, "precious").unwrap();
-    symlink(&target, folder.path().join("handles-1-2.jsonl")).unwrap();
-    std::fs::create_dir(folder.path().join("handles-1-3.jsonl")).unwrap();
-    let pipe = folder.path().join("handles-1-4.jsonl");
-    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
-    assert!(made.success());
-    std::fs::write(folder.path().join("notes.txt"), "keep").unwrap();
-    std::fs::write(folder.path().join("handles-1-5.jsonl"), b"\xff{]").unwrap();
-    assert_eq!(leftovers(folder.path()), []);
-    assert_eq!(std::fs::read(&target).unwrap(), b"precious");
-    assert_eq!(files(folder.path()).len(), 4);
+    let mut program = Program::new();
+    let stale = json!({ "gone": 9, "padding": "x".repeat(1 << 20) }).to_string();
+    let mut lines = vec![stale; 17];
+    lines.push(noted("h_1", program.process()));
+    abandoned(folder.path(), None, &lines, "");
+    let found = leftovers(folder.path());
+    assert_eq!(found.len(), 1);
+    assert!(found[0].was_alive && !program.runs());
+}
+
+/// A record that makes no sense is passed over, and does not keep the others from counting.
+#[test]
+fn s067_strange_records_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = Program::new();
+    let strange = [
+        "{]",
+        "7",
+        r#"{"handle":-1,"id":"x"}"#,
+        r#"{"gone":"h_1"}"#,
+        r#"{"handle":1,"id":"x","tool":"y","pid":99999999999,"started":1,"since":1}"#,
+    ];
+    let mut lines: Vec<String> = strange.map(str::to_owned).into();
+    lines.push(noted("h_1", program.process()));
+    let far = json!({
+        "handle": 8, "id": "far", "tool": "x", "pid": 0, "started": 0, "since": u64::MAX,
+    });
+    lines.push(far.to_string());
+    abandoned(folder.path(), None, &lines, "");
+    let found = leftovers(folder.path());
+    let names: Vec<&str> = found.iter().map(|one| one.id.as_str()).collect();
+    assert_eq!(names, ["h_1", "far"]);
+    assert!(!program.runs());
     assert_eq!(leftovers(&folder.path().join("missing")), []);
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use jig_policy::{Guards, Policy};
 
-use super::super::journal::CallJournal;
 use super::super::shown_paths::ShownRules;
 use super::super::testing::{TestTree, as_a_user};
 use super::super::{ConfineSettings, walk, workspace_rules};
@@ -182,6 +181,18 @@ fn a_link_that_is_protected_is_put_back() {
     );
 }
 
+/// Makes all journals say that they are of an earlier process, whose number is that of this one now.
+fn kill(tree: &TestTree) {
+    for entry in std::fs::read_dir(tree.root().join("state/calls")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (header, records) = text.split_once('\n').unwrap();
+        let mut words: Vec<&str> = header.split(' ').collect();
+        words[2] = "1";
+        std::fs::write(&path, format!("{}\n{records}", words.join(" "))).unwrap();
+    }
+}
+
 #[test]
 fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     let tree = TestTree::new(&["ws/.git/HEAD", "ws/.env"]);
@@ -209,10 +220,7 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     assert_eq!(suspects, ["jig.toml", ".git/hooks"].map(Path::new));
     assert_eq!(found.suspects[0].process, std::process::id());
     // Another process has its number by now.
-    for (path, mut journal) in CallJournal::all(&state, root.as_std_path()) {
-        journal.started = Some(1);
-        std::fs::write(path, serde_json::to_vec(&journal).unwrap()).unwrap();
-    }
+    kill(&tree);
     let found = pending(&state, &root).unwrap();
     assert_eq!(names(&found.removed), [".git/hooks", "jig.toml"]);
     assert_eq!(found.suspects, []);
@@ -220,6 +228,54 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     assert_eq!(
         pending(&state, &root).unwrap(),
         super::IntruderReport::default()
+    );
+}
+
+/// Many names were there before, so that the journal is long: what appeared is swept all the same.
+#[test]
+fn a_long_journal_is_swept() {
+    let tree = TestTree::new(&["ws/.env"]);
+    let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
+    let state = tree.root().join("state");
+    let watch = begin(&tree, &[". rw"]).unwrap();
+    let mut known = watch.known();
+    let long = "x".repeat(200);
+    let many = (0..90_000).map(|number| format!("{long}/{number}/.env").into());
+    known.before.names.extend(many);
+    let journal = watch.journal(&known.forbidden, &known.before);
+    journal
+        .replace(&state, known.journal.as_mut().unwrap())
+        .unwrap();
+    drop(known);
+    std::mem::forget(watch);
+    let length =
+        |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len();
+    let lengths: Vec<u64> = std::fs::read_dir(state.join("calls"))
+        .unwrap()
+        .map(length)
+        .collect();
+    assert!(lengths.len() == 1 && lengths[0] > 17 << 20, "{lengths:?}");
+    tree.put("ws/jig.toml = evil");
+    tree.put("ws/a/.env = evil");
+    kill(&tree);
+    let found = pending(&state, &root).unwrap();
+    assert_eq!(names(&found.removed), ["a/.env", "jig.toml"]);
+    assert_eq!(journals(&tree), 0);
+}
+
+/// What cannot be read may be what keeps a tool's configuration from counting.
+#[test]
+fn a_journal_that_cannot_be_read_is_told() {
+    let tree = TestTree::new(&["ws/", "state/calls/0123456789abcdef = x"]);
+    let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
+    let state = tree.root().join("state");
+    let path = state.join("calls/0123456789abcdef");
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_len(jig_files::MOST_JOURNAL_BYTES + 1).unwrap();
+    let error = pending(&state, &root).unwrap_err().to_string();
+    assert!(
+        error.contains("0123456789abcdef") && error.contains("longer"),
+        "{error}"
     );
 }
 
@@ -233,10 +289,7 @@ fn names_that_are_no_text_survive_a_crash() {
     std::mem::forget(begin(&tree, &[]).unwrap());
     std::fs::write(name(b"ws/a/.env\xfe"), "evil").unwrap();
     let state = tree.root().join("state");
-    for (path, mut journal) in CallJournal::all(&state, root.as_std_path()) {
-        journal.started = Some(1);
-        std::fs::write(path, serde_json::to_vec(&journal).unwrap()).unwrap();
-    }
+    kill(&tree);
     let found = pending(&state, &root).unwrap();
     assert_eq!(found.removed.len(), 1, "{found:?}");
     assert!(name(b"ws/a/.env\xff%41").exists() && !name(b"ws/a/.env\xfe").exists());
@@ -247,7 +300,7 @@ fn journals_of_other_workspaces_and_of_strangers_are_left_alone() {
     let tree = TestTree::new(&[
         "ws/",
         "other/",
-        "state/calls/x.json = {}",
+        "state/calls/0123456789abcdef = {}",
         "state/calls/y = \u{1}",
     ]);
     let root = Utf8PathBuf::from_path_buf(tree.root().join("other")).unwrap();
