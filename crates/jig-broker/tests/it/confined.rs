@@ -518,6 +518,38 @@ fn paths_of_the_system_are_reached_as_they_were_declared() {
     assert!(folder.join("around").exists());
 }
 
+/// The first call of all, before which jig has no state: a program that may write all around neither reads nor forges
+/// the journal of its own call.
+#[test]
+fn state_that_a_call_makes_is_kept_from_its_program() {
+    let mut world = World::on_disk()
+        .with("a", "")
+        .allow(".", "rcud")
+        .command("sh", None, &[])
+        .confined();
+    let folder = world.outside().canonicalize().unwrap();
+    let state = folder.join("state");
+    world.confine.as_mut().unwrap().system = vec![SystemAccess {
+        path: folder.clone(),
+        write: true,
+        execute: false,
+    }];
+    for attack in [
+        "cat ../state/calls/*",
+        "echo x > ../state/calls/0123456789abcdef",
+        "rm -r ../state/calls",
+        "mv ../state ../elsewhere",
+    ] {
+        let _ = std::fs::remove_dir_all(&state);
+        let reply = shell(&world, attack);
+        assert!(reply.exit_code != 0 && reply.stdout.is_empty(), "{attack}");
+        assert!(!state.join("calls/0123456789abcdef").exists(), "{attack}");
+        assert!(!folder.join("elsewhere").exists(), "{attack}");
+    }
+    // The twin: what lies beside it is written.
+    assert_eq!(output(&world, "echo x > ../beside; cat ../beside"), "x\n");
+}
+
 #[test]
 fn a_hidden_file_in_the_history_is_remarked_on() {
     let world = World::on_disk()

@@ -309,6 +309,9 @@ fn keep_state(
     home: Option<&Path>,
     shown: &mut ShownRules,
 ) {
+    if let Some(state) = &settings.state {
+        make_state(state, shown);
+    }
     let own = settings.state.iter().chain(&inner.process.hidden);
     let own = own.map(|path| (host_files::canonical(path), Rights::ALL, Rights::NONE));
     let config = home.and_then(|home| host_files::canonical(&home.join(".config/jig")));
@@ -320,6 +323,24 @@ fn keep_state(
         {
             shown.add(path, rights, RuleSource::Declared);
         }
+    }
+}
+
+/// Makes the directory of jig's state if it is missing and the program is given what it will lie in. Otherwise the call's
+/// journal would make it when the rules stand, or the program itself could.
+fn make_state(state: &Path, shown: &ShownRules) {
+    if host_files::exists_itself(state) {
+        return;
+    }
+    let mut above = state.ancestors().skip(1);
+    let above = above.find_map(|above| Some((above, host_files::canonical(above)?)));
+    let is_given = above.is_some_and(|(above, real)| {
+        let rest = state.strip_prefix(above).unwrap_or(state);
+        shown.rights(&real.join(rest)).has_any(Rights::ALL)
+    });
+    if is_given {
+        // If jig cannot make it, the journal cannot be written either, and the call does not start.
+        let _ = jig_files::make_private_directories(state);
     }
 }
 
