@@ -42,6 +42,7 @@ pub mod fsproxy;
 mod handle;
 mod hints;
 pub mod json;
+pub mod lines;
 mod notice;
 mod outcome;
 mod path;

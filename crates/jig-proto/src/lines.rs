@@ -1,18 +1,25 @@
-//! [`LineBuffer`]: bytes as they arrive become lines, and what follows a line as raw bytes.
+//! [`LineBuffer`]: bytes as they arrive become lines, and what follows a line as raw bytes. [`LineReader`] is fed by a
+//! stream.
+//!
+//! Whatever in jig cuts a stream into lines of bounded length does it with one of these.
+
+mod reader;
 
 use std::borrow::Cow;
 use std::mem;
 
+pub use reader::LineReader;
+
 /// Cuts a stream into lines, holding no more than one of them.
 ///
-/// A line ends with `\n` or `\r\n`; lines of nothing but whitespace are passed over. What lies
-/// within one chunk of input is borrowed from it; only a line that spans chunks is put together
+/// A line ends with `\n` or `\r\n`; lines of nothing but whitespace are passed over, unless
+/// [`keeping_blank_lines`](Self::keeping_blank_lines) asks for them. What lies within one chunk of input is borrowed from it; only a line that spans chunks is put together
 /// here. A line over the limit is reported once, the rest of it is dropped as it arrives, and the
 /// next line is read as if nothing had happened. At no time does the buffer hold more than the
 /// limit, whatever the peer sends.
 ///
 /// ```
-/// use jig_proto::vfs::{Frame, LineBuffer};
+/// use jig_proto::lines::{Frame, LineBuffer};
 ///
 /// let mut buffer = LineBuffer::new(16 * 1024 * 1024);
 /// let mut lines = Vec::new();
@@ -34,6 +41,7 @@ pub struct LineBuffer {
     is_handed_out: bool,
     expects: ExpectedFrame,
     limit: usize,
+    keeps_blank_lines: bool,
 }
 
 /// A piece of the stream.
@@ -81,6 +89,16 @@ impl LineBuffer {
             is_handed_out: false,
             expects: ExpectedFrame::Line,
             limit,
+            keeps_blank_lines: false,
+        }
+    }
+
+    /// Hands out lines of nothing but whitespace, too: for who counts what a peer sends, or answers each line.
+    #[must_use]
+    pub fn keeping_blank_lines(self) -> Self {
+        Self {
+            keeps_blank_lines: true,
+            ..self
         }
     }
 
@@ -132,6 +150,12 @@ impl LineBuffer {
         self.expects = ExpectedFrame::EndOfBlob { remaining: length };
     }
 
+    /// The beginning of a line whose end has not come.
+    fn into_partial(mut self) -> Vec<u8> {
+        self.release();
+        self.partial
+    }
+
     /// The bytes of memory that are held.
     pub fn memory(&self) -> usize {
         self.partial.capacity()
@@ -150,13 +174,13 @@ impl LineBuffer {
                 self.partial.clear();
                 return Some(FrameSearch::TooLong);
             } else if self.partial.is_empty() {
-                if !is_blank(line) {
+                if self.keeps_blank_lines || !is_blank(line) {
                     return Some(FrameSearch::Input(without_cr(line)));
                 }
             } else {
                 self.grow(line, self.limit.saturating_add(1));
                 self.is_handed_out = true;
-                if !is_blank(&self.partial) {
+                if self.keeps_blank_lines || !is_blank(&self.partial) {
                     return Some(FrameSearch::Partial);
                 }
                 self.release();

@@ -61,7 +61,6 @@ mod error;
 pub mod host;
 mod id;
 mod init;
-mod lines;
 mod method;
 mod owned;
 mod payload;
@@ -72,12 +71,12 @@ mod request;
 pub mod tool;
 mod write;
 
+pub use crate::lines::{Frame, LineBuffer};
 pub use capabilities::Capabilities;
 pub use envelope::{NotAMessage, Reading};
 pub use error::{ErrorData, ErrorKind, ErrorReply};
 pub use id::Id;
 pub use init::{Init, SessionLimits, ToolInput};
-pub use lines::{Frame, LineBuffer};
 pub use method::Method;
 pub use payload::Payload;
 pub use process::{

@@ -22,7 +22,7 @@ use serde_json::json;
 
 use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
-use super::protocol::{LineReader, StationReply, VERSION, send};
+use super::protocol::{MessageReader, StationReply, VERSION, send};
 use super::proxies::TimedConnection;
 use super::socket_place::{StationKey, StationPlace, is_ours};
 
@@ -75,7 +75,7 @@ fn serve(
         return Ok(());
     }
     stream.set_write_timeout(Some(LONGEST_STALL))?;
-    let mut lines = LineReader::new(TimedConnection::new(&stream, PATIENCE), LONGEST_HELLO);
+    let mut lines = MessageReader::new(TimedConnection::new(&stream, PATIENCE), LONGEST_HELLO);
     if admitted("server", &stream, &mut lines, key)?.is_none() {
         return Ok(());
     }

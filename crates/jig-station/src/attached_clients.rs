@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use super::connection::{failed, tool};
 use super::protocol::{
-    AttachInput, HandleEvent, LineReader, ScreenFrame, StationQuestion, StationReply, send,
+    AttachInput, HandleEvent, MessageReader, ScreenFrame, StationQuestion, StationReply, send,
 };
 use super::serve::Station;
 
@@ -25,7 +25,7 @@ use super::serve::Station;
 pub(super) fn follow(
     station: &Station,
     stream: &UnixStream,
-    mut lines: LineReader<&UnixStream>,
+    mut lines: MessageReader<&UnixStream>,
     id: &HandleId,
     takes_input: bool,
 ) -> io::Result<()> {

@@ -12,7 +12,7 @@ use jig_proto::hint;
 use serde::de::DeserializeOwned;
 
 use super::protocol::{
-    LONGEST_REPLY, LONGEST_REQUEST, LineReader, StationHello, StationReply, StationRequest,
+    LONGEST_REPLY, LONGEST_REQUEST, MessageReader, StationHello, StationReply, StationRequest,
     StationWelcome, VERSION, send,
 };
 use super::socket_place::StationPlace;
@@ -21,7 +21,7 @@ use super::socket_place::StationPlace;
 #[derive(Debug)]
 pub struct StationClient {
     stream: UnixStream,
-    lines: LineReader<UnixStream>,
+    lines: MessageReader<UnixStream>,
     welcome: StationWelcome,
 }
 
@@ -93,7 +93,7 @@ impl StationClient {
             key,
         };
         send(&stream, &hello)?;
-        let mut lines = LineReader::new(stream.try_clone()?, LONGEST_REPLY);
+        let mut lines = MessageReader::new(stream.try_clone()?, LONGEST_REPLY);
         let welcome = value(&mut lines)?;
         stream.set_read_timeout(None)?;
         Ok(Self {
@@ -139,13 +139,13 @@ impl StationClient {
     }
 
     /// The connection itself, for what is not a question and its answer.
-    pub fn into_parts(self) -> (UnixStream, LineReader<UnixStream>) {
+    pub fn into_parts(self) -> (UnixStream, MessageReader<UnixStream>) {
         (self.stream, self.lines)
     }
 }
 
 /// The value of the next reply.
-fn value<T: DeserializeOwned>(lines: &mut LineReader<UnixStream>) -> anyhow::Result<T> {
+fn value<T: DeserializeOwned>(lines: &mut MessageReader<UnixStream>) -> anyhow::Result<T> {
     match lines.message()? {
         Some(StationReply::Ok(value)) => {
             serde_json::from_value(value).context("the answer has another form")

@@ -18,9 +18,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::attached_clients;
 use super::protocol::{
-    HandleInput, HandleResult, HandleRow, LONGEST_REQUEST, LineReader, QuestionAuthor, SpawnOrder,
-    SpawnResult, StationFailure, StationHello, StationNotice, StationQuestion, StationReply,
-    StationRequest, StationWelcome, VERSION, send,
+    HandleInput, HandleResult, HandleRow, LONGEST_REQUEST, MessageReader, QuestionAuthor,
+    SpawnOrder, SpawnResult, StationFailure, StationHello, StationNotice, StationQuestion,
+    StationReply, StationRequest, StationWelcome, VERSION, send,
 };
 use super::serve::Station;
 use super::socket_place::{StationKey, is_ours, is_outside_sandboxes};
@@ -38,7 +38,7 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
     }
     stream.set_read_timeout(Some(LONGEST_SILENCE))?;
     stream.set_write_timeout(Some(LONGEST_STALL))?;
-    let mut lines = LineReader::new(stream, LONGEST_REQUEST);
+    let mut lines = MessageReader::new(stream, LONGEST_REQUEST);
     let Some(hello) = admitted("station", stream, &mut lines, &station.key)? else {
         return Ok(());
     };
@@ -87,7 +87,7 @@ fn converse(station: &Station, stream: &UnixStream) -> io::Result<()> {
 pub(super) fn admitted<R: io::Read>(
     what: &str,
     stream: &UnixStream,
-    lines: &mut LineReader<R>,
+    lines: &mut MessageReader<R>,
     key: &StationKey,
 ) -> io::Result<Option<StationHello>> {
     let hello: StationHello = match lines.message() {

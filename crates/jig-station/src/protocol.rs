@@ -9,6 +9,8 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use camino::Utf8PathBuf;
 use jig_project::CommandEnvironment;
+use jig_proto::json::JsonLimits;
+use jig_proto::lines::LineReader;
 use jig_proto::{HandleId, Prompt, Question, ToolState, visible_line, visible_words};
 use jig_runtime::{AskedBy, Update};
 use serde::de::DeserializeOwned;
@@ -359,24 +361,19 @@ impl StationFailure {
     }
 }
 
-/// Reads lines of at most so many bytes.
+/// Reads messages, each a line of at most so many bytes.
 #[derive(Debug)]
-pub struct LineReader<R> {
-    stream: R,
-    limit: usize,
-    buffer: Vec<u8>,
-    /// Up to here there is no line end.
-    searched: usize,
+pub struct MessageReader<R> {
+    lines: LineReader<R>,
+    limits: JsonLimits,
 }
 
-impl<R: Read> LineReader<R> {
+impl<R: Read> MessageReader<R> {
     /// Reads from `stream`.
     pub fn new(stream: R, limit: usize) -> Self {
         Self {
-            stream,
-            limit,
-            buffer: Vec::new(),
-            searched: 0,
+            lines: LineReader::new(stream, limit),
+            limits: JsonLimits::for_bytes(limit),
         }
     }
 
@@ -396,47 +393,21 @@ impl<R: Read> LineReader<R> {
         }
     }
 
-    /// Whether a line was too long: what comes then is no message, and reading on makes no sense.
-    pub fn is_lost(&self) -> bool {
-        self.searched > self.limit && self.searched == self.buffer.len()
-    }
-
     /// What was read and is no message yet.
     pub fn into_rest(self) -> Vec<u8> {
-        self.buffer
+        self.lines.into_rest()
     }
 
     /// A message that has been read already.
     pub fn buffered<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
-        let unsearched = &self.buffer[self.searched..];
-        let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') else {
-            self.searched = self.buffer.len();
-            if self.buffer.len() > self.limit {
-                return Err(invalid("a line is too long"));
-            }
-            return Ok(None);
-        };
-        let end = self.searched + end;
-        let limits = jig_proto::json::JsonLimits::for_bytes(self.limit);
-        let message = jig_proto::json::from_slice(&self.buffer[..end], &limits);
-        self.buffer.drain(..=end);
-        self.searched = 0;
-        message.map(Some).map_err(invalid)
+        let line = self.lines.buffered_line()?;
+        let message = line.map(|line| jig_proto::json::from_slice(line, &self.limits));
+        message.transpose().map_err(invalid)
     }
 
     /// Reads once more from the stream; says whether there was anything.
     pub fn fill(&mut self) -> io::Result<bool> {
-        let mut chunk = [0; 8192];
-        loop {
-            match self.stream.read(&mut chunk) {
-                Ok(count) => {
-                    self.buffer.extend_from_slice(&chunk[..count]);
-                    return Ok(count > 0);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        self.lines.fill()
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 
 use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
-use super::protocol::{LineReader, StationHello, StationReply, VERSION, send};
+use super::protocol::{MessageReader, StationHello, StationReply, VERSION, send};
 use super::socket_place::{StationKey, StationPlace, is_ours};
 
 /// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
@@ -95,7 +95,7 @@ fn answer(desk: &ProxyRegistrationState, key: &StationKey, stream: &UnixStream) 
     }
     let timed = TimedConnection::new(stream, PATIENCE);
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut lines = LineReader::new(timed, LONGEST_HELLO);
+    let mut lines = MessageReader::new(timed, LONGEST_HELLO);
     if admitted("proxy", stream, &mut lines, key)?.is_none() {
         return Ok(());
     }
@@ -197,7 +197,7 @@ fn ask(place: &StationPlace) -> anyhow::Result<Option<UnixStream>> {
 
 /// The answer. `None` if the proxy has gone meanwhile.
 fn hear(stream: &UnixStream, patience: Duration) -> anyhow::Result<Option<Proxy>> {
-    let mut lines = LineReader::new(TimedConnection::new(stream, patience), LONGEST_ANSWER);
+    let mut lines = MessageReader::new(TimedConnection::new(stream, patience), LONGEST_ANSWER);
     match lines.message() {
         Ok(Some(StationReply::Ok(value))) => {
             let proxy = serde_json::from_value(value).context("its answer has another form")?;

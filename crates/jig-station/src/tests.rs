@@ -3,13 +3,14 @@ use serde_json::{Value as Json, json};
 
 use super::connection::{answered, in_form};
 use super::protocol::{
-    LineReader, QuestionAuthor, StationFailure, StationQuestion, StationReply, StationRequest, send,
+    MessageReader, QuestionAuthor, StationFailure, StationQuestion, StationReply, StationRequest,
+    send,
 };
 use super::socket_place::{NotAKey, StationKey};
 
 /// What a reader makes of these bytes: each message, or the first error.
 fn read(bytes: &[u8], limit: usize) -> Result<Vec<Json>, String> {
-    let mut lines = LineReader::new(bytes, limit);
+    let mut lines = MessageReader::new(bytes, limit);
     let mut all = Vec::new();
     while let Some(message) = lines.message().map_err(|error| error.to_string())? {
         all.push(message);

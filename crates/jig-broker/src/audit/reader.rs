@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
-use memchr::memchr;
+use jig_proto::lines::{Frame, LineBuffer};
 use rustix::fs::{self, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -24,11 +24,10 @@ pub struct AuditReader {
     filter: AuditFilter,
     /// The file that is read now, and those after it.
     files: VecDeque<OwnedFd>,
+    lines: LineBuffer,
     /// What was read and not yet used up, from `start` on.
-    buffer: Vec<u8>,
+    piece: Vec<u8>,
     start: usize,
-    /// In the middle of a line that is too long to be kept.
-    overlong: bool,
     skipped: u64,
 }
 
@@ -41,9 +40,9 @@ impl AuditReader {
             directory,
             filter,
             files: VecDeque::new(),
-            buffer: Vec::new(),
+            lines: LineBuffer::new(MAX_READ_LINE),
+            piece: Vec::new(),
             start: 0,
-            overlong: false,
             skipped: 0,
         };
         reader.files = reader.newer_than(None)?;
@@ -89,33 +88,25 @@ impl AuditReader {
 
     fn take_line(&mut self) -> Option<Vec<u8>> {
         loop {
-            let rest = &self.buffer[self.start..];
-            let Some(length) = memchr(b'\n', rest) else {
-                if rest.len() > MAX_READ_LINE {
-                    self.overlong = true;
-                    self.start = self.buffer.len();
-                }
-                return None;
-            };
-            let line = rest[..length].to_vec();
-            self.start += length + 1;
-            if !std::mem::take(&mut self.overlong) {
-                return Some(line);
+            let mut input = &self.piece[self.start..];
+            let frame = self.lines.next(&mut input);
+            self.start = self.piece.len() - input.len();
+            match frame? {
+                Frame::Line(line) => return Some(line.to_vec()),
+                _ => self.skipped += 1,
             }
-            self.skipped += 1;
         }
     }
 
+    /// Reads on. To be called when there is no line left.
     fn fill(&mut self) -> io::Result<usize> {
         let Some(file) = self.files.front() else {
             return Ok(0);
         };
-        self.buffer.drain(..self.start);
         self.start = 0;
-        let before = self.buffer.len();
-        self.buffer.resize(before + PIECE, 0);
-        let read = rustix::io::retry_on_intr(|| rustix::io::read(file, &mut self.buffer[before..]));
-        self.buffer.truncate(before + *read.as_ref().unwrap_or(&0));
+        self.piece.resize(PIECE, 0);
+        let read = rustix::io::retry_on_intr(|| rustix::io::read(file, &mut self.piece[..]));
+        self.piece.truncate(*read.as_ref().unwrap_or(&0));
         Ok(read?)
     }
 
@@ -139,10 +130,8 @@ impl AuditReader {
     fn leave_file(&mut self) -> bool {
         self.files.pop_front();
         // A line without its end was cut off by a crash.
-        self.skipped += u64::from(self.start < self.buffer.len() || self.overlong);
-        self.buffer.clear();
-        self.start = 0;
-        self.overlong = false;
+        self.skipped += u64::from(self.lines.finish().is_some());
+        self.lines = LineBuffer::new(MAX_READ_LINE);
         true
     }
 

@@ -16,7 +16,7 @@ use anyhow::{Context, anyhow};
 use jig_proto::{HandleId, hint, visible_lines};
 use jig_pty::Size;
 use jig_sandbox::{Interest, Waker};
-use jig_station::protocol::{AttachInput, HandleEvent, LineReader, StationRequest, send};
+use jig_station::protocol::{AttachInput, HandleEvent, MessageReader, StationRequest, send};
 use rustix::io::Errno;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -72,7 +72,7 @@ struct HandleView<'a> {
     tool: &'a str,
     takes_input: bool,
     stream: UnixStream,
-    lines: LineReader<UnixStream>,
+    lines: MessageReader<UnixStream>,
     heard: Arc<AttachSignals>,
     /// The beginning of a character whose rest has not been read yet.
     half: Vec<u8>,

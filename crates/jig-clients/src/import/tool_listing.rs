@@ -2,11 +2,12 @@
 //!
 //! Nothing of what it says is believed or kept but how many tools it has.
 
-use std::io::{self, BufRead as _, BufReader, PipeWriter, Read, Write as _};
+use std::io::{self, PipeWriter, Read, Write as _};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use jig_proto::lines::LineReader;
 use serde_json::{Value as Json, json};
 
 /// What the server's output is read from, line by line, on a thread of its own.
@@ -47,23 +48,14 @@ impl ServerOutputLines {
 
 /// Takes what comes to pieces. A line that is too long ends it.
 fn read(output: impl Read, sender: &SyncSender<Vec<u8>>) {
-    let mut output = BufReader::new(output);
-    loop {
-        let mut line = Vec::new();
-        let got = (&mut output).take(MAX_LINE).read_until(b'\n', &mut line);
-        let is_whole = line.last() == Some(&b'\n');
-        match got {
-            Ok(count) if count > 0 && is_whole => {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            _ => break,
+    let mut lines = LineReader::new(output, MAX_LINE);
+    while let Ok(Some(line)) = lines.next_line() {
+        if sender.send(line).is_err() {
+            break;
         }
     }
     // Whoever cannot write any more may never end.
-    let _ = io::copy(&mut output, &mut io::sink());
+    let _ = io::copy(&mut lines.into_stream(), &mut io::sink());
 }
 
 /// Greets a server and asks for its tools. Gives how many there are, or why that is not known.
@@ -163,7 +155,7 @@ impl ListingClient<'_> {
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The longest message of a server.
-const MAX_LINE: u64 = 16 << 20;
+const MAX_LINE: usize = 16 << 20;
 
 /// How many messages a server may send before it answers.
 const MAX_MESSAGES: usize = 10_000;

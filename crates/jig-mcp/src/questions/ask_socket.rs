@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use jig_proto::lines::LineReader;
 use jig_proto::visible_words;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -73,9 +74,9 @@ impl Questions {
             is_watching: AtomicBool::new(false),
         };
         thread::scope(|scope| {
-            let mut lines = AskLineReader::new(reader);
+            let mut lines = LineReader::new(reader, LONGEST_LINE);
             loop {
-                let line = match lines.next() {
+                let line = match lines.next_line() {
                     Ok(Some(line)) => line,
                     Ok(None) => break,
                     Err(error) if is_silence(&error) && client.watches() => continue,
@@ -339,50 +340,6 @@ fn parsed(id: &str) -> Result<QuestionId, AskSocketError> {
 
 fn is_silence(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-}
-
-/// Reads lines of at most [`LONGEST_LINE`] bytes.
-struct AskLineReader<R> {
-    reader: R,
-    buffer: Vec<u8>,
-    /// Up to here there is no line end.
-    searched: usize,
-}
-
-impl<R: Read> AskLineReader<R> {
-    fn new(reader: R) -> Self {
-        Self {
-            reader,
-            buffer: Vec::new(),
-            searched: 0,
-        }
-    }
-
-    /// The next line, without its end; `None` when there is none any more.
-    fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
-        loop {
-            let unsearched = &self.buffer[self.searched..];
-            if let Some(end) = unsearched.iter().position(|byte| *byte == b'\n') {
-                let end = self.searched + end;
-                let mut line: Vec<u8> = self.buffer.drain(..=end).collect();
-                line.pop();
-                self.searched = 0;
-                return Ok(Some(line));
-            }
-            self.searched = self.buffer.len();
-            if self.buffer.len() > LONGEST_LINE {
-                let error = "a line is too long";
-                return Err(io::Error::new(ErrorKind::InvalidData, error));
-            }
-            let mut chunk = [0; 8192];
-            match self.reader.read(&mut chunk) {
-                Ok(0) => return Ok(None),
-                Ok(count) => self.buffer.extend_from_slice(&chunk[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
 }
 
 /// The longest line of a client, in bytes: an edited result may be long. Without it a client could fill the

@@ -69,6 +69,24 @@ fn v190_blank_lines_are_passed_over() {
 }
 
 #[test]
+fn blank_lines_are_kept_for_who_wants_them() {
+    for chunks in [
+        &[b"\n \r\na\n\n".as_slice()][..],
+        &[b"\n ", b"\r\na", b"\n\n"],
+    ] {
+        let mut buffer = LineBuffer::new(9).keeping_blank_lines();
+        let mut found = Vec::new();
+        for chunk in chunks {
+            let mut input = *chunk;
+            while let Some(frame) = buffer.next(&mut input) {
+                found.push(words(&frame));
+            }
+        }
+        assert_eq!(found, ["", " ", "a", ""]);
+    }
+}
+
+#[test]
 fn v190_the_last_line_may_lack_its_end() {
     check(99, b"a\nb", &["a", "b"]);
     check(99, b"a\n{\"half", &["a", "{\"half"]);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::ServerWelcome;
-use crate::protocol::{LineReader, StationHello, StationReply, VERSION, send};
+use crate::protocol::{MessageReader, StationHello, StationReply, VERSION, send};
 use crate::proxies::{TimedConnection, is_gone};
 use crate::socket_place::StationPlace;
 
@@ -115,7 +115,7 @@ impl AskConnection {
             TimedConnection::new(&stream, patience),
             &StationHello { jig, key },
         )?;
-        let mut lines = LineReader::new(TimedConnection::new(&stream, patience), LONGEST_LINE);
+        let mut lines = MessageReader::new(TimedConnection::new(&stream, patience), LONGEST_LINE);
         let welcome: Json = match lines.message()? {
             Some(StationReply::Ok(welcome)) => welcome,
             Some(StationReply::Error(failure)) => return Err(failure.into_error()),
@@ -141,7 +141,7 @@ impl AskConnection {
         let pid = self.welcome.pid;
         let failed = || format!("the server with the pid {pid} does not answer");
         send(&self.stream, request).with_context(failed)?;
-        let mut lines = LineReader::new(&self.stream, LONGEST_LINE);
+        let mut lines = MessageReader::new(&self.stream, LONGEST_LINE);
         let line: Option<AskReplyLine> = lines.message().with_context(failed)?;
         let line = line.with_context(|| format!("the server with the pid {pid} has ended"))?;
         Ok(match line.error {
@@ -151,9 +151,9 @@ impl AskConnection {
     }
 
     /// Watches: what comes from now on, and what more requests are written to.
-    pub fn watch(self) -> io::Result<(LineReader<UnixStream>, UnixStream)> {
+    pub fn watch(self) -> io::Result<(MessageReader<UnixStream>, UnixStream)> {
         let reader = self.stream.try_clone()?;
-        let mut lines = LineReader::new(reader, LONGEST_LINE);
+        let mut lines = MessageReader::new(reader, LONGEST_LINE);
         send(&self.stream, &serde_json::json!({ "do": "watch" }))?;
         let reply: Option<AskReplyLine> = lines.message()?;
         if reply.is_none_or(|reply| reply.error.is_some()) {

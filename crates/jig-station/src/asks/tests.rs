@@ -126,7 +126,7 @@ fn without_the_key_nothing_is_told() {
         send(&stream, &json!({ "jig": VERSION, "key": key })).unwrap();
         // In one breath with the greeting. Who was turned away may find nobody there any more.
         let _ = send(&stream, &json!({ "do": "list" }));
-        let mut lines = LineReader::new(
+        let mut lines = MessageReader::new(
             TimedConnection::new(&stream, Duration::from_secs(20)),
             1 << 20,
         );

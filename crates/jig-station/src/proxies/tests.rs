@@ -146,7 +146,7 @@ fn without_the_key_nothing_is_told() {
     let check = |key: &str, expected: &str| {
         let stream = place.connect_at_once().unwrap().unwrap();
         send(&stream, &json!({ "jig": VERSION, "key": key })).unwrap();
-        let mut lines = LineReader::new(
+        let mut lines = MessageReader::new(
             TimedConnection::new(&stream, Duration::from_secs(20)),
             LONGEST_ANSWER,
         );
@@ -165,7 +165,7 @@ fn without_the_key_nothing_is_told() {
     let stream = place.connect_at_once().unwrap().unwrap();
     let endless = "x".repeat(LONGEST_HELLO * 4);
     let _ = (&stream).write_all(endless.as_bytes());
-    let mut lines = LineReader::new(
+    let mut lines = MessageReader::new(
         TimedConnection::new(&stream, Duration::from_secs(20)),
         LONGEST_ANSWER,
     );

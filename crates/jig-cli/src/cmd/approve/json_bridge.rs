@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use jig_station::asks::client::AskConnection;
-use jig_station::protocol::{LineReader, send};
+use jig_station::protocol::{MessageReader, send};
 use serde_json::{Value as Json, json};
 
 use super::ApproveScope;
@@ -85,17 +85,14 @@ impl Bridge {
 
     /// Hands on what comes in, until that ends.
     fn read(&self) {
-        let mut lines = LineReader::new(io::stdin().lock(), LONGEST_REQUEST);
+        let mut lines = MessageReader::new(io::stdin().lock(), LONGEST_REQUEST);
         loop {
             match lines.message::<Json>() {
                 Ok(Some(line)) => self.send(line),
                 Ok(None) => return,
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                    self.fail(Json::Null, "not_understood", &error.to_string());
                     // One bad line must not end an editor's watch: from then on calls would be denied.
-                    if lines.is_lost() {
-                        return;
-                    }
+                    self.fail(Json::Null, "not_understood", &error.to_string());
                 }
                 Err(_) => return,
             }

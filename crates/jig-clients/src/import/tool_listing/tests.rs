@@ -1,4 +1,4 @@
-use std::io::{self, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 
 use super::*;
 

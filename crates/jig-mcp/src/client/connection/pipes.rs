@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jig_proto::lines::{Frame, LineBuffer};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -109,12 +110,13 @@ pub(super) async fn read(
     mut reader: pipe::Receiver,
     strays: Strays,
 ) {
-    let mut lines = ServerLines::new(strays);
+    let mut output = ServerOutput::new(strays);
+    let mut lines = LineBuffer::new(LONGEST).keeping_blank_lines();
     let why = tokio::select! {
-        why = lines.read(&wire, &mut reader) => why,
+        why = output.read(&wire, &mut reader, &mut lines) => why,
         () = wire.closed().cancelled() => String::new(),
     };
-    lines.end();
+    output.end(lines.finish());
     wire.close(&why);
     // Now that it is closed, nobody holds the writer for long.
     if let Some(pipes) = wire.pipes() {
@@ -122,9 +124,8 @@ pub(super) async fn read(
     }
 }
 
-/// The lines of a server.
-struct ServerLines {
-    buffer: Vec<u8>,
+/// What a server writes.
+struct ServerOutput {
     pace: ReadThrottle,
     /// Where lines that are no messages are kept until there was a message.
     kept: Strays,
@@ -133,10 +134,9 @@ struct ServerLines {
     stray_bytes: usize,
 }
 
-impl ServerLines {
+impl ServerOutput {
     fn new(kept: Strays) -> Self {
         Self {
-            buffer: Vec::new(),
             pace: ReadThrottle::new(Instant::now()),
             kept,
             has_spoken: false,
@@ -145,26 +145,24 @@ impl ServerLines {
         }
     }
 
-    /// Returns why there is nothing more to read.
+    /// Returns why there is nothing more to read. What has come of a line stays in `lines`.
     async fn read(
         &mut self,
         wire: &Arc<UpstreamConnection>,
         reader: &mut pipe::Receiver,
+        lines: &mut LineBuffer,
     ) -> String {
-        // How much of the buffer holds no end of a line.
-        let mut searched = 0;
+        let mut chunk = vec![0; READ_AT_ONCE];
         loop {
-            self.buffer.reserve(READ_AT_ONCE);
-            match reader.read_buf(&mut self.buffer).await {
+            let mut input = match reader.read(&mut chunk).await {
                 Ok(0) => return "it closed its standard output".to_owned(),
-                Ok(_) => {}
+                Ok(count) => &chunk[..count],
                 Err(error) => return format!("its standard output cannot be read: {error}"),
-            }
-            let buffer = std::mem::take(&mut self.buffer);
-            let mut start = 0;
-            while let Some(length) = buffer[searched..].iter().position(|byte| *byte == b'\n') {
-                let end = searched + length;
-                let line = &buffer[start..end];
+            };
+            while let Some(frame) = lines.next(&mut input) {
+                let Frame::Line(line) = frame else {
+                    return format!("it sent a line of more than {} MiB", LONGEST >> 20);
+                };
                 match self.line(wire, line) {
                     Ok(MessageUse::Answer) => {}
                     Ok(MessageUse::Noise) => {
@@ -174,17 +172,6 @@ impl ServerLines {
                     }
                     Err(why) => return why,
                 }
-                start = end + 1;
-                searched = start;
-            }
-            self.buffer = buffer;
-            self.buffer.drain(..start);
-            searched = self.buffer.len();
-            if searched > LONGEST {
-                return format!("it sent a line of more than {} MiB", LONGEST >> 20);
-            }
-            if searched == 0 && self.buffer.capacity() > KEEP {
-                self.buffer = Vec::new();
             }
         }
     }
@@ -196,9 +183,6 @@ impl ServerLines {
     /// Why nothing that comes after it can be trusted.
     fn line(&mut self, wire: &Arc<UpstreamConnection>, line: &[u8]) -> Result<MessageUse, String> {
         let line = line.trim_ascii();
-        if line.len() > LONGEST {
-            return Err(format!("it sent a line of more than {} MiB", LONGEST >> 20));
-        }
         if line.is_empty() {
             return Ok(MessageUse::Noise);
         }
@@ -249,8 +233,11 @@ impl ServerLines {
     }
 
     /// Takes in that nothing more comes. A last line without an end, such as a prompt, is no message either.
-    fn end(&mut self) {
-        let rest = self.buffer.trim_ascii();
+    fn end(&mut self, rest: Option<Frame<'_>>) {
+        let rest = match rest {
+            Some(Frame::Line(rest)) => rest.trim_ascii(),
+            _ => &[],
+        };
         let is_kept = !rest.is_empty() && rest.len() <= STRAY_BYTES && !is_meant_as_message(rest);
         if !self.has_spoken && is_kept {
             self.kept.add(rest);
@@ -270,9 +257,6 @@ fn is_meant_as_message(line: &[u8]) -> bool {
 
 /// The default size of a pipe.
 const READ_AT_ONCE: usize = 64 << 10;
-
-/// A buffer that grew beyond this for one line is not kept.
-const KEEP: usize = 1 << 20;
 
 /// How many lines that are no messages are passed over, and how many bytes of them.
 const STRAYS: usize = 1000;

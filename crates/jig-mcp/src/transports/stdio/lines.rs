@@ -12,6 +12,7 @@ use std::collections::hash_map::Entry;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jig_proto::lines::{Frame, LineBuffer};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ErrorData, GetExtensions, RequestId,
@@ -41,9 +42,9 @@ struct StdioInput<R, W> {
     reader: BufReader<R>,
     /// The line as far as it has come. It is here, and not in a function: `receive` may be given up at any
     /// moment, and goes on where it was.
+    lines: LineBuffer,
+    /// The last whole line.
     line: Vec<u8>,
-    /// Whether the rest of a line that was too long is still coming.
-    is_skipping: bool,
     /// What is being answered to the last line that was no message.
     reply: Option<JoinHandle<()>>,
     out: Arc<StdioSender<W>>,
@@ -75,8 +76,8 @@ where
         Self {
             input: StdioInput {
                 reader: BufReader::with_capacity(READ_AT_ONCE, reader),
+                lines: LineBuffer::new(MAX_LINE),
                 line: Vec::new(),
-                is_skipping: false,
                 reply: None,
                 out: Arc::clone(&out),
             },
@@ -181,26 +182,21 @@ where
                 // Half a message is none.
                 return Ok(LineOutcome::End);
             }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(available.len(), |end| end + 1);
-            let is_too_long = self.line.len() + taken > MAX_LINE;
-            if !self.is_skipping && !is_too_long {
-                self.line.extend_from_slice(&available[..taken]);
-            }
+            let mut rest = available;
+            let frame = self.lines.next(&mut rest);
+            let outcome = match frame {
+                None => None,
+                Some(Frame::Line(line)) => {
+                    self.line.extend_from_slice(line);
+                    Some(LineOutcome::Whole)
+                }
+                Some(_) => Some(LineOutcome::TooLong),
+            };
+            let taken = available.len() - rest.len();
             self.reader.consume(taken);
-            // From here to the end nothing waits, so that nothing is lost if this is given up.
-            match (end, self.is_skipping || is_too_long) {
-                (None, false) => {}
-                (Some(_), false) => return Ok(LineOutcome::Whole),
-                (None, true) => {
-                    self.is_skipping = true;
-                    self.line = Vec::new();
-                }
-                (Some(_), true) => {
-                    self.is_skipping = false;
-                    self.line = Vec::new();
-                    return Ok(LineOutcome::TooLong);
-                }
+            // From the reading to here nothing waits, so that nothing is lost if this is given up.
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
             }
         }
     }
