@@ -1,5 +1,6 @@
 #![expect(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "the tests prepare and inspect workspaces from outside"
 )]
 
