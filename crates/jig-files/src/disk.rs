@@ -36,7 +36,8 @@ use rustix::io::Errno;
 #[cfg(target_os = "linux")]
 pub(crate) use root::open_regular;
 
-pub(crate) use leftovers::{Leftovers, default_state, random_name, write_all};
+pub use leftovers::write_all;
+pub(crate) use leftovers::{Leftovers, default_state, random_name};
 pub(crate) use open::DiskFile;
 pub(crate) use root::{DiskRoot, ObjectHandle, ObjectIdentity, open_child_dir, open_entries};
 

@@ -52,6 +52,8 @@ mod null;
 mod view;
 
 pub use cache_slot::Slot;
+#[cfg(unix)]
+pub use disk::write_all;
 pub use disk::{DiskFiles, DiskOptions};
 pub use edits::{EditProblem, FileEdit};
 pub use error::FilesError;

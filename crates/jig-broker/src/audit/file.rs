@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use camino::Utf8Path;
+use jig_files::make_private_directories;
 use rustix::fs::{self, AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -54,23 +55,6 @@ impl Default for FileSinkOptions {
     }
 }
 
-fn make_directories(directory: &Utf8Path) -> Result<(), Errno> {
-    match (
-        fs::mkdir(directory.as_std_path(), Mode::RWXU),
-        directory.parent(),
-    ) {
-        (Ok(()) | Err(Errno::EXIST), _) => Ok(()),
-        (Err(Errno::NOENT), Some(parent)) => {
-            make_directories(parent)?;
-            match fs::mkdir(directory.as_std_path(), Mode::RWXU) {
-                Ok(()) | Err(Errno::EXIST) => Ok(()),
-                Err(error) => Err(error),
-            }
-        }
-        (Err(error), _) => Err(error),
-    }
-}
-
 impl FileSink {
     /// Opens the log in `directory`, which is made if it is missing, for its owner alone, with the
     /// directories above it.
@@ -80,7 +64,7 @@ impl FileSink {
     /// If the directory cannot be made or opened, or if something other than a file has the name of
     /// the log: a link is not followed, since whoever can make one could redirect the log.
     pub fn open(directory: &Utf8Path, options: FileSinkOptions) -> io::Result<Self> {
-        make_directories(directory)?;
+        make_private_directories(directory.as_std_path())?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = fs::open(directory.as_std_path(), flags, Mode::empty())?;
         let current = open_log(directory.as_fd())?;

@@ -200,8 +200,12 @@ pub(super) fn is_temporary(name: &[u8]) -> bool {
         && hex(&rest[WRITER_LENGTH + 1..])
 }
 
-/// Writes everything.
-pub(crate) fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+/// Writes all of `bytes` to an open file.
+///
+/// # Errors
+///
+/// Those of the disk. A part may have been written then.
+pub fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match rustix::io::write(fd, bytes) {
             Ok(0) => return Err(Errno::NOSPC),

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use jig_files::make_private_directories;
+use jig_files::{make_private_directories, write_all};
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
@@ -163,7 +163,7 @@ fn copy(
                     Ok(length) if length as u64 > left => return Err(Errno::FBIG),
                     Ok(length) => {
                         left -= length as u64;
-                        write_all(&target, &piece[..length])?;
+                        write_all(target.as_fd(), &piece[..length])?;
                     }
                     Err(Errno::INTR) => {}
                     Err(error) => return Err(error),
@@ -220,17 +220,6 @@ fn names(directory: &OwnedFd) -> Result<Vec<OsString>> {
         }
     }
     Ok(names)
-}
-
-fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<()> {
-    while !content.is_empty() {
-        match rustix::io::write(file, content) {
-            Ok(length) => content = &content[length..],
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 const DIRECTORY: OFlags = OFlags::RDONLY
