@@ -10,13 +10,13 @@
 
 mod answer;
 mod call;
+mod chat_completions;
 mod error;
 mod exchange;
 mod quota;
 mod retry;
 mod scrubbed_text;
 mod settings;
-mod wire;
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! [`Engine`]: from a call to its result.
 
-pub(crate) mod common;
 pub(crate) mod llm;
+pub(crate) mod shared_by_turns;
 pub(crate) mod turn;
 
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ use jig_sandbox::SpawnError;
 use serde_json::{Map, Value};
 
 use crate::calls::call::{Call, CallError};
-use crate::engine::common::EngineCommon;
+use crate::engine::shared_by_turns::EngineCommon;
 use crate::engine::turn::Turn;
 use crate::planning::arguments::complete;
 use crate::programs::confinement::Confinement;

@@ -1,6 +1,6 @@
 //! A server over files in memory, for unit tests.
 
-pub(crate) mod behind;
+pub(crate) mod with_mcp_servers;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -12,7 +12,7 @@ use jig_proto::{Hint, hint};
 use jig_sandbox::Exit;
 
 use crate::environment::CommandEnvironment;
-use crate::remark::remark;
+use crate::stderr_remark::remark;
 
 /// The folder of the log of the workspace at `root`; `None` without a home.
 pub fn directory(root: &Utf8Path, env: &CommandEnvironment) -> Option<Utf8PathBuf> {

@@ -9,7 +9,7 @@ use jig_config::{LOADED, WORKSPACE_FILES};
 #[cfg(unix)]
 use crate::environment::CommandEnvironment;
 #[cfg(unix)]
-use crate::remark::{age, remark};
+use crate::stderr_remark::{age, remark};
 
 /// Below jig's state: the tools that run, for the case that a jig is killed.
 pub const JOURNAL: &str = "handles";

@@ -21,12 +21,12 @@ pub mod mcp_server;
 pub mod open_files;
 mod project;
 pub mod proxy_service;
-mod remark;
 pub mod servers;
 mod shell_word;
+mod stderr_remark;
 pub mod wasm_project;
 
 pub use environment::CommandEnvironment;
 pub use project::{Project, Selection};
-pub use remark::{age, remark, time};
 pub use shell_word::shell_word;
+pub use stderr_remark::{age, remark, time};

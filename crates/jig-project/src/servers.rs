@@ -20,7 +20,7 @@ use crate::accepted;
 use crate::engines;
 use crate::environment::CommandEnvironment;
 use crate::project::Project;
-use crate::remark::remark;
+use crate::stderr_remark::remark;
 
 /// The servers of a workspace, ready to be asked.
 pub struct WorkspaceServers {

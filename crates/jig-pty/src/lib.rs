@@ -49,7 +49,7 @@ mod piece;
 #[cfg(unix)]
 mod pty;
 mod screen;
-mod settle;
+mod settled_output;
 mod size;
 mod transcript;
 
@@ -62,6 +62,6 @@ pub use piece::{CutSide, TranscriptPiece};
 #[cfg(unix)]
 pub use pty::Pty;
 pub use screen::{Cursor, Screen};
-pub use settle::Settle;
+pub use settled_output::Settle;
 pub use size::Size;
 pub use transcript::{TerminalFacts, Transcript};

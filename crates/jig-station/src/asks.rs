@@ -24,7 +24,7 @@ use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
 use super::protocol::{MessageReader, StationReply, VERSION, send};
 use super::proxies::TimedConnection;
-use super::socket_place::{StationKey, StationPlace, is_ours};
+use super::socket_directory::{StationKey, StationPlace, is_ours};
 
 /// What a server says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]

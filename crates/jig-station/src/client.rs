@@ -15,7 +15,7 @@ use super::protocol::{
     LONGEST_REPLY, LONGEST_REQUEST, MessageReader, StationHello, StationReply, StationRequest,
     StationWelcome, VERSION, send,
 };
-use super::socket_place::StationPlace;
+use super::socket_directory::StationPlace;
 
 /// A connection to the station of a workspace.
 #[derive(Debug)]

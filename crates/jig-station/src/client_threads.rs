@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use jig_sandbox::{Interest, Waker};
 
-use super::socket_place::{Claim, StationKey, StationPlace};
+use super::socket_directory::{Claim, StationKey, StationPlace};
 
 /// Takes clients until it is dropped.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ use super::protocol::{
     StationReply, StationRequest, StationWelcome, VERSION, send,
 };
 use super::serve::Station;
-use super::socket_place::{StationKey, is_ours, is_outside_sandboxes};
+use super::socket_directory::{StationKey, is_ours, is_outside_sandboxes};
 use super::tool_servers;
 
 /// Serves a client until it has gone, or misbehaves.

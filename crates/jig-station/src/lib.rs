@@ -22,7 +22,7 @@ mod connection;
 pub mod protocol;
 pub mod proxies;
 pub mod serve;
-mod socket_place;
+mod socket_directory;
 mod tool_servers;
 
 #[cfg(test)]

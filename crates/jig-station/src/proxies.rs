@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 use super::client_threads::{Manner, Reception};
 use super::connection::admitted;
 use super::protocol::{MessageReader, StationHello, StationReply, VERSION, send};
-use super::socket_place::{StationKey, StationPlace, is_ours};
+use super::socket_directory::{StationKey, StationPlace, is_ours};
 
 /// What a proxy tells of itself: an object with the lists `clients` and `files`, `quota`, and the words of
 /// the `command`, if it runs one.

@@ -20,7 +20,7 @@ use signal_hook::iterator::Signals;
 
 use super::connection;
 use super::protocol::{StationFailure, StationReply, send};
-use super::socket_place::{StationKey, StationPlace};
+use super::socket_directory::{StationKey, StationPlace};
 use super::tool_servers::SpawnedServers;
 
 /// What all connections share.

@@ -6,7 +6,7 @@ use super::protocol::{
     MessageReader, QuestionAuthor, StationFailure, StationQuestion, StationReply, StationRequest,
     send,
 };
-use super::socket_place::{NotAKey, StationKey};
+use super::socket_directory::{NotAKey, StationKey};
 
 /// What a reader makes of these bytes: each message, or the first error.
 fn read(bytes: &[u8], limit: usize) -> Result<Vec<Json>, String> {

@@ -1,8 +1,8 @@
 //! What a model answered, out of what the provider sent (F-095).
 
+use super::chat_completions::{Chunk, Completion};
 use super::error::LlmError;
 use super::quota::LlmTokens;
-use super::wire::{Chunk, Completion};
 
 /// A whole answer that was found valid; its text was handed over before.
 ///

@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use jig_proto::fsproxy::QuotaReport;
 
 use super::answer::{LlmAnswer, LlmAnswerOutcome};
+use super::chat_completions::{self, ChatMessage, ChatRequest, StreamOptions};
 use super::exchange::{Attempt, LlmExchange};
 use super::quota::Reservation;
 use super::scrubbed_text::LlmOutput;
 use super::settings::{LlmSettings, MAX_MODEL, TokenField};
-use super::wire::{self, ChatMessage, ChatRequest, StreamOptions};
 use super::{Chat, ChatReply, Llm, LlmError, PER_MESSAGE, retry};
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::BrokerCore;
@@ -161,7 +161,7 @@ impl<'a> LlmCall<'a> {
 
     /// Words of the provider: without secrets, short, on one line. `otherwise` if nothing is left of them.
     fn said(&self, text: String, limit: usize, otherwise: &str) -> String {
-        let text = wire::short(&self.inner.secrets.scrub_text(text), limit);
+        let text = chat_completions::short(&self.inner.secrets.scrub_text(text), limit);
         if text.is_empty() {
             return otherwise.to_owned();
         }

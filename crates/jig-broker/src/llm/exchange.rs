@@ -26,10 +26,10 @@ use ureq::unversioned::transport::{
 use url::Url;
 
 use super::answer::{LlmAnswerOutcome, LlmAnswerPieces, whole};
+use super::chat_completions::ProviderErrorBody;
 use super::error::LlmError;
 use super::retry::told_wait;
 use super::settings::LlmSettings;
-use super::wire::ProviderErrorBody;
 use crate::cancel::CancelToken;
 use crate::network::address::{AddressLookup, route};
 use crate::network::http_settings::{HttpSettings, agent_config};

@@ -8,13 +8,13 @@
 #[cfg(target_os = "linux")]
 mod borrowed_streams;
 mod end_report;
+#[cfg(unix)]
+mod long_running;
+#[cfg(not(unix))]
+#[path = "process/no_long_running.rs"]
+mod long_running;
 mod output;
 mod run;
-#[cfg(unix)]
-mod staying;
-#[cfg(not(unix))]
-#[path = "process/no_staying.rs"]
-mod staying;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,10 @@ use crate::requests::judge::Judge;
 
 #[cfg(target_os = "linux")]
 pub(crate) use borrowed_streams::{ProgramStartSettings, StartedProgram};
+pub(crate) use long_running::{
+    Processes, StayJob, judge_read, judge_start, judge_stop, judge_write,
+};
 pub(crate) use run::ProcessJob;
-pub(crate) use staying::{Processes, StayJob, judge_read, judge_start, judge_stop, judge_write};
 
 /// How programs are run.
 #[derive(Debug, Clone)]

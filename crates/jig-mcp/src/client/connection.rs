@@ -20,7 +20,7 @@ mod scrub;
 mod stray_lines;
 mod task;
 mod tool_list;
-mod wire;
+mod upstream_connection;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ use self::handshake::UpstreamAgreement;
 pub(crate) use self::message::UpstreamResult;
 pub(crate) use self::scrub::clean_question;
 pub(crate) use self::stray_lines::Strays;
-use self::wire::UpstreamConnection;
+use self::upstream_connection::UpstreamConnection;
 use crate::client::check::Era;
 
 /// A connection on which both sides have begun.

@@ -15,7 +15,7 @@ use jig_proto::hint;
 use jig_sandbox::{Child, Exit, Profile, SpawnError, Stdio};
 
 use crate::audit_log::outcome;
-use crate::remark::{remark, time};
+use crate::stderr_remark::{remark, time};
 
 /// How a command is run.
 pub struct SuggestTrial {

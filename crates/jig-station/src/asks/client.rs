@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use super::ServerWelcome;
 use crate::protocol::{MessageReader, StationHello, StationReply, VERSION, send};
 use crate::proxies::{TimedConnection, is_gone};
-use crate::socket_place::StationPlace;
+use crate::socket_directory::StationPlace;
 
 /// A connection to an MCP server that runs.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::json;
 
 use super::*;
-use crate::socket_place::Claim;
+use crate::socket_directory::Claim;
 
 /// A state folder of its own.
 struct State {

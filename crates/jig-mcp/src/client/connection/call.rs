@@ -10,7 +10,7 @@ use super::forms::UpstreamForm;
 use super::handshake::UpstreamAgreement;
 use super::message::{ServerErrorReply, UpstreamResult, words};
 use super::tool_list::requires_task;
-use super::wire::{EnteredCall, UpstreamConnection, UpstreamInFlight};
+use super::upstream_connection::{EnteredCall, UpstreamConnection, UpstreamInFlight};
 use super::{UpstreamCall, UpstreamError, task};
 use crate::client::check::Era;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 use super::message::{UNSUPPORTED_VERSION, UpstreamAnswer, words};
-use super::wire::UpstreamConnection;
+use super::upstream_connection::UpstreamConnection;
 use super::{UpstreamError, UpstreamLimits};
 use crate::client::check::Era;
 

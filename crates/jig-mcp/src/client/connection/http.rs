@@ -22,7 +22,7 @@ pub(super) use self::stream::listen;
 use super::UpstreamError;
 use super::handshake;
 use super::message::{self, ServerErrorReply, ServerMessage, some_words, words};
-use super::wire::{MessageUse, UpstreamConnection};
+use super::upstream_connection::{MessageUse, UpstreamConnection};
 
 /// A server at a URL.
 #[derive(Debug)]

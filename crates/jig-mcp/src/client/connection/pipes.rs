@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::message::{LONGEST, ServerMessage, parse, some_words, texts};
 use super::rate_limit::ReadThrottle;
 use super::stray_lines::Strays;
-use super::wire::{MessageUse, UpstreamConnection};
+use super::upstream_connection::{MessageUse, UpstreamConnection};
 
 /// What the server reads.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::UpstreamError;
 use super::call::answers;
 use super::message::words;
-use super::wire::{UpstreamConnection, UpstreamInFlight};
+use super::upstream_connection::{UpstreamConnection, UpstreamInFlight};
 
 /// Sees a task of the newer era to its end. `made` is what the server said when it made the task.
 pub(super) async fn newer(

@@ -12,7 +12,7 @@ use super::handshake::UpstreamAgreement;
 use super::http::headers;
 use super::message::{weight, words};
 use super::scrub::{ArgumentNames, clean};
-use super::wire::UpstreamConnection;
+use super::upstream_connection::UpstreamConnection;
 use super::{ListedTools, UpstreamError};
 use crate::client::check::Era;
 use crate::text_prefix::cut;

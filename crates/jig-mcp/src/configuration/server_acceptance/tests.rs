@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::questions::QuestionId;
-use crate::testing::behind::{ServersFixture, until};
+use crate::testing::with_mcp_servers::{ServersFixture, until};
 
 const TIME: &str = "[mcp.servers.time]\ncommand = \"/no/such/time-server\"\n";
 

@@ -2,7 +2,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use crate::client::servers::ServerState;
-use crate::testing::behind::ServersFixture;
+use crate::testing::with_mcp_servers::ServersFixture;
 
 const TIME: &str = "[mcp.servers.time]\ncommand = \"/no/such/time-server\"\n";
 const BOTH: &str = "[mcp.servers.time]\ncommand = \"/no/such/time-server\"\n\

@@ -12,7 +12,7 @@ use super::{HttpUpstream, ResponseKind, kind, take, unreachable};
 use crate::client::connection::UpstreamError;
 use crate::client::connection::message::LONGEST;
 use crate::client::connection::rate_limit::ReadThrottle;
-use crate::client::connection::wire::{MessageUse, UpstreamConnection};
+use crate::client::connection::upstream_connection::{MessageUse, UpstreamConnection};
 
 /// Takes in the stream of a request until its answer is there. A stream that breaks off is taken up again where
 /// the server says that this can be done.
