@@ -427,8 +427,8 @@ fn put(directory: BorrowedFd<'_>, name: &str, content: &[u8]) -> io::Result<Owne
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file = match fs::openat(directory, new.as_str(), flags, Mode::RUSR | Mode::WUSR) {
             Err(Errno::EXIST) => {
-                // The name is ours alone: an attempt of ours failed before.
-                fs::unlinkat(directory, new.as_str(), AtFlags::empty())?;
+                // The name is ours alone: an attempt of ours failed before. Whoever had the lock then may remove it, too.
+                let _ = fs::unlinkat(directory, new.as_str(), AtFlags::empty());
                 continue;
             }
             opened => opened?,
@@ -446,6 +446,8 @@ fn put(directory: BorrowedFd<'_>, name: &str, content: &[u8]) -> io::Result<Owne
         let written = write_all(file.as_fd(), content);
         match written.and_then(|()| fs::renameat(directory, new.as_str(), directory, name)) {
             Ok(()) => return Ok(file),
+            // The one who had the lock of an earlier attempt has removed this one instead.
+            Err(Errno::NOENT) => {}
             Err(error) => {
                 let _ = fs::unlinkat(directory, new.as_str(), AtFlags::empty());
                 return Err(error.into());

@@ -221,6 +221,36 @@ fn an_unfinished_file_is_removed() {
     assert!(!new.exists());
 }
 
+/// Who looks for leftovers all the time keeps nobody from beginning a journal, and takes none that is complete.
+#[test]
+fn journals_are_made_while_others_look_for_leftovers() {
+    let (_above, path, folder) = folder();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let order = std::sync::atomic::Ordering::Relaxed;
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let looking = JournalFolder::open(&path).unwrap();
+                while !is_over.load(order) {
+                    looking.journals().unwrap().for_each(drop);
+                }
+            });
+        }
+        let results: Vec<io::Result<()>> = (0..1000)
+            .map(|number: i32| {
+                let name = Journal::random_name();
+                let mut journal = folder.create(&name, [number.to_string()])?;
+                journal.replace(["replaced"])?;
+                journal.remove();
+                Ok(())
+            })
+            .collect();
+        is_over.store(true, order);
+        let failed: Vec<_> = results.into_iter().filter_map(Result::err).collect();
+        assert!(failed.is_empty(), "{failed:?}");
+    });
+}
+
 #[test]
 fn strange_files_do_no_harm() {
     let (above, path, folder) = folder();
