@@ -16,10 +16,40 @@ pub const JOURNAL: &str = "handles";
 
 /// Clears away what the tools of a jig that was killed left behind: what still runs, and files before they
 /// count as configuration.
+///
+/// # Errors
+///
+/// If a tool that still runs may have made a file of configuration.
 #[cfg(unix)]
 pub fn clear(root: &Utf8Path) -> anyhow::Result<()> {
+    let suspects = cleared(root)?;
+    // Also a file that another one extends, or that a pattern covers.
+    let loads = |found: &&jig_broker::Suspect| {
+        WORKSPACE_FILES
+            .iter()
+            .any(|file| found.path == std::path::Path::new(file))
+            || found.reason.contains(LOADED)
+    };
+    match suspects.iter().find(loads) {
+        Some(suspect) => bail!("{suspect}"),
+        None => Ok(()),
+    }
+}
+
+/// As [`clear`], for a command that loads no configuration, such as `jig abort`: nothing that a tool does makes it
+/// fail.
+#[cfg(unix)]
+pub fn clear_as_far_as_possible(root: &Utf8Path) {
+    if let Err(error) = cleared(root) {
+        remark(&format!("jig: {error:#}"));
+    }
+}
+
+/// Clears away what can be; gives what a tool that still runs may have made.
+#[cfg(unix)]
+fn cleared(root: &Utf8Path) -> anyhow::Result<Vec<jig_broker::Suspect>> {
     let Some(state) = CommandEnvironment::of_this_process().state() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
     // What cannot be removed now can be at another time.
     let _ = jig_files::ChangeLayer::sweep(state.as_std_path());
@@ -33,17 +63,7 @@ pub fn clear(root: &Utf8Path) -> anyhow::Result<()> {
             "jig: a call that was cut short left something: {intruder}"
         ));
     }
-    // Also a file that another one extends, or that a pattern covers.
-    let loads = |found: &&jig_broker::Suspect| {
-        WORKSPACE_FILES
-            .iter()
-            .any(|file| found.path == std::path::Path::new(file))
-            || found.reason.contains(LOADED)
-    };
-    match pending.suspects.iter().find(loads) {
-        Some(suspect) => bail!("{suspect}"),
-        None => Ok(()),
-    }
+    Ok(pending.suspects)
 }
 
 /// What became of a tool whose jig was killed.
@@ -66,3 +86,7 @@ fn left_over(leftover: &jig_runtime::Leftover) -> String {
 pub fn clear(_root: &Utf8Path) -> anyhow::Result<()> {
     Ok(())
 }
+
+/// Where no tool is confined, none is watched.
+#[cfg(not(unix))]
+pub fn clear_as_far_as_possible(_root: &Utf8Path) {}

@@ -11,10 +11,11 @@ use crate::environment::CommandEnvironment;
 
 /// The root of the workspace: the one given, or the one around the current folder.
 pub fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
-    let current = current()?;
     let root = match given {
-        None => discover(&current),
-        Some(given) => current.join(given),
+        None => discover(&current()?),
+        // The current folder may be gone.
+        Some(given) if given.is_absolute() => given.to_owned(),
+        Some(given) => current()?.join(given),
     };
     // One spelling of a workspace, so that there is one log of it.
     match canonical(&root) {
@@ -24,6 +25,23 @@ pub fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
             bail!("the workspace `{shown}` is not a folder")
         }
     }
+}
+
+/// The workspaces that a command about something which runs may mean, the likeliest first: the one around the current
+/// folder, then every folder above it.
+///
+/// What runs can make a file of configuration, which turns a folder inside its workspace into another workspace. It
+/// must be found all the same, to be ended.
+pub fn roots(given: Option<&Utf8Path>) -> anyhow::Result<Vec<Utf8PathBuf>> {
+    let mut roots = vec![root(given)?];
+    if given.is_none()
+        && let Some(current) = canonical(&current()?)
+    {
+        let above = current.ancestors().map(Utf8Path::to_owned);
+        let above: Vec<Utf8PathBuf> = above.filter(|folder| *folder != roots[0]).collect();
+        roots.extend(above);
+    }
+    Ok(roots)
 }
 
 /// The folder in which jig was called.

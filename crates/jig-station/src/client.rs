@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use jig_project::CommandEnvironment;
 use jig_proto::hint;
 use serde::de::DeserializeOwned;
@@ -41,6 +41,19 @@ impl StationClient {
             );
         }
         Ok(client)
+    }
+
+    /// Connects to the first station of these workspaces.
+    pub fn find_first(
+        roots: &[Utf8PathBuf],
+        env: &CommandEnvironment,
+    ) -> anyhow::Result<Option<Self>> {
+        for root in roots {
+            if let Some(client) = Self::find(root, env)? {
+                return Ok(Some(client));
+            }
+        }
+        Ok(None)
     }
 
     /// Connects to every station of this user.

@@ -174,6 +174,17 @@ pub fn list(root: Option<&Utf8Path>, env: &CommandEnvironment) -> anyhow::Result
     Ok(found)
 }
 
+/// As [`list`], for the first of these workspaces in which there are any.
+pub fn list_first(roots: &[Utf8PathBuf], env: &CommandEnvironment) -> anyhow::Result<FoundProxies> {
+    for root in roots {
+        let found = list(Some(root), env)?;
+        if !found.proxies.is_empty() || !found.silent.is_empty() {
+            return Ok(found);
+        }
+    }
+    Ok(FoundProxies::default())
+}
+
 /// Sends the question. `None` if nobody is there.
 fn ask(place: &StationPlace) -> anyhow::Result<Option<UnixStream>> {
     let Some(stream) = place.connect_at_once()? else {

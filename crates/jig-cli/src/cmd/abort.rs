@@ -1,8 +1,6 @@
 //! `jig abort`: end running tools.
 
-use jig_project::{CommandEnvironment, leftovers, locate};
 use jig_proto::{Content, HandleId, ToolState};
-use jig_station::client::StationClient;
 use jig_station::protocol::{HandleResult, StationRequest};
 
 use crate::args::{AbortArgs, GlobalArgs};
@@ -29,10 +27,7 @@ pub(crate) fn run(
 
 /// Ends what runs, and the station with it. That works with a station of any version.
 fn abort_all(global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
-    let root = locate::root(global.workspace.as_deref())?;
-    leftovers::clear(&root)?;
-    let Some(mut client) = StationClient::find(&root, &CommandEnvironment::of_this_process())?
-    else {
+    let Some(mut client) = super::fetch::station_here(global)? else {
         out.note("nothing runs in this workspace");
         return report::show_all(HandleResult::NOTHING, out);
     };

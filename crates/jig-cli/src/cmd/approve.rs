@@ -13,7 +13,9 @@ use jig_mcp::QuestionId;
 use jig_project::{CommandEnvironment, locate};
 use jig_proto::hint;
 use jig_proto::{visible_line, visible_lines};
-use jig_station::asks::client::{AskConnection, AskRefusal, AskReply, servers, some_servers};
+use jig_station::asks::client::{
+    AskConnection, AskRefusal, AskReply, first_served, servers, some_servers,
+};
 use serde_json::{Value as Json, json};
 
 use self::dialog::PersonDecision;
@@ -28,13 +30,17 @@ pub(crate) fn run(
     global: &GlobalArgs,
     out: &mut CliOutput,
 ) -> anyhow::Result<Done> {
+    let env = CommandEnvironment::of_this_process();
     let scope = ApproveScope {
         root: match args.all {
             true => None,
-            false => Some(locate::root(global.workspace.as_deref())?),
+            false => {
+                let roots = locate::roots(global.workspace.as_deref())?;
+                Some(first_served(&roots, &env)?)
+            }
         },
         pid: args.server,
-        env: CommandEnvironment::of_this_process(),
+        env,
     };
     match &args.id {
         _ if args.watch && out.is_json() => json_bridge::run(&scope),

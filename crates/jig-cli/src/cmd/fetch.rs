@@ -26,16 +26,23 @@ pub(crate) fn run(
 
 /// The station in which a handle must be.
 pub(super) fn station(global: &GlobalArgs, id: &str) -> anyhow::Result<StationClient> {
-    let root = locate::root(global.workspace.as_deref())?;
-    leftovers::clear(&root)?;
-    let found = StationClient::find(&root, &CommandEnvironment::of_this_process())?;
-    found.ok_or_else(|| {
+    station_here(global)?.ok_or_else(|| {
         let hint = hint!(
             "nothing runs in this workspace; `jig spawn` starts a tool, `jig ps --all` lists \
                     what runs in others"
         );
         anyhow::anyhow!(hint).context(format!("there is no handle `{id}`"))
     })
+}
+
+/// The station of this workspace, if anything runs. No configuration is needed to find it: a tool could see to it that
+/// there is none, or one that is wrong, and nobody could end the tool.
+pub(super) fn station_here(global: &GlobalArgs) -> anyhow::Result<Option<StationClient>> {
+    let roots = locate::roots(global.workspace.as_deref())?;
+    if let Some(root) = roots.first() {
+        leftovers::clear_as_far_as_possible(root);
+    }
+    StationClient::find_first(&roots, &CommandEnvironment::of_this_process())
 }
 
 /// What is to be shown, as the arguments of a tool.

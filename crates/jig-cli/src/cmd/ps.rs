@@ -5,25 +5,24 @@ mod proxies;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use jig_project::{CommandEnvironment, leftovers, locate};
+use jig_project::{CommandEnvironment, locate};
 use jig_proto::{visible_line, visible_lines, visible_words};
 use jig_station::client::StationClient;
 use jig_station::protocol::{HandleRow, QuestionAuthor, StationRequest, VERSION};
-use jig_station::proxies::list;
+use jig_station::proxies::{list, list_first};
 use serde_json::{Value as Json, json};
 
+use super::fetch::station_here;
 use crate::args::{GlobalArgs, PsArgs};
 use crate::exit::Done;
 use crate::limits;
 use crate::output::{CliOutput, table};
 
 pub(crate) fn run(args: &PsArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
-    let root = locate::root(global.workspace.as_deref())?;
-    leftovers::clear(&root)?;
     let env = CommandEnvironment::of_this_process();
     let clients = match args.all {
         true => StationClient::all(&env)?,
-        false => StationClient::find(&root, &env)?.into_iter().collect(),
+        false => station_here(global)?.into_iter().collect(),
     };
     let mut rows: Vec<(Utf8PathBuf, HandleRow)> = Vec::new();
     for mut client in clients {
@@ -38,7 +37,10 @@ pub(crate) fn run(args: &PsArgs, global: &GlobalArgs, out: &mut CliOutput) -> an
         let listed: Vec<HandleRow> = client.ask(&StationRequest::List)?;
         rows.extend(listed.into_iter().map(|row| (workspace.clone(), row)));
     }
-    let found = list((!args.all).then_some(&*root), &env)?;
+    let found = match args.all {
+        true => list(None, &env)?,
+        false => list_first(&locate::roots(global.workspace.as_deref())?, &env)?,
+    };
     for silent in &found.silent {
         out.note(&format!("jig: {}", visible_lines(silent)));
     }

@@ -1,8 +1,6 @@
 //! `jig await`: wait until running tools have stopped, or ask something.
 
-use jig_project::{CommandEnvironment, leftovers, locate};
 use jig_proto::{HandleId, StateName};
-use jig_station::client::StationClient;
 use jig_station::protocol::{HandleResult, StationRequest};
 
 use crate::args::{AwaitArgs, GlobalArgs};
@@ -22,17 +20,13 @@ pub(crate) fn run(
         .collect::<Result<_, _>>()?;
     let mut client = match ids.first() {
         Some(first) => super::fetch::station(global, first.as_str())?,
-        None => {
-            let root = locate::root(global.workspace.as_deref())?;
-            leftovers::clear(&root)?;
-            match StationClient::find(&root, &CommandEnvironment::of_this_process())? {
-                Some(client) => client,
-                None => {
-                    out.note("nothing runs in this workspace");
-                    return report::show_all(HandleResult::NOTHING, out);
-                }
+        None => match super::fetch::station_here(global)? {
+            Some(client) => client,
+            None => {
+                out.note("nothing runs in this workspace");
+                return report::show_all(HandleResult::NOTHING, out);
             }
-        }
+        },
     };
     let timeout = args.timeout.map(|time| time.as_millis());
     let told: HandleResult = client.ask(&StationRequest::Await {

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use jig_mcp::ASK_PROTOCOL;
 use jig_project::CommandEnvironment;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,20 @@ pub fn servers(root: Option<&Utf8Path>, env: &CommandEnvironment) -> anyhow::Res
     some_servers(root, env, |_| true)
 }
 
-/// The same, of those whose process is wanted.
+/// The first of these workspaces that has a server, else the first of all.
+pub fn first_served(
+    roots: &[Utf8PathBuf],
+    env: &CommandEnvironment,
+) -> anyhow::Result<Utf8PathBuf> {
+    for root in roots {
+        if !StationPlace::servers(Some(root), env)?.is_empty() {
+            return Ok(root.clone());
+        }
+    }
+    roots.first().cloned().context("there is no workspace")
+}
+
+/// As [`servers`], of those whose process is wanted.
 pub fn some_servers(
     root: Option<&Utf8Path>,
     env: &CommandEnvironment,
