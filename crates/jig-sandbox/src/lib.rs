@@ -51,7 +51,7 @@ pub use process::{
     Launch, Observation, ObservedAccess, ObservedTarget, Observer, Pool, ProcessLimit,
     ProcessLimits, Program, ProgramEnvironment, ReadyInterests, SpawnError, SpawnRequest, Status,
     Stdio, TreeUsage, Waker, is_temporary, minimal_environment, poll, seal_descriptors,
-    set_nonblocking, shim, spawn, unchangeable,
+    set_nonblocking, shim, spawn, unchangeable, without_device_commands,
 };
 pub use profile::{
     Enforce, GATEWAY_V4, GatewayProfile, Layers, NAMES_V4, NAMES_V6, Network, Overlay, PROXY_PORT,

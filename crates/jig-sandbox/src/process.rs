@@ -19,6 +19,7 @@ mod request;
 mod seal;
 mod shim;
 mod status;
+mod stream;
 mod unchangeable;
 mod usage;
 
@@ -38,6 +39,7 @@ pub use request::{
 pub use seal::seal_descriptors;
 pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
+pub use stream::without_device_commands;
 pub use unchangeable::{is_temporary, unchangeable};
 pub use usage::TreeUsage;
 

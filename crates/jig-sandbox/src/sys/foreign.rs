@@ -55,6 +55,13 @@ pub(crate) fn probe() -> Machine {
     }
 }
 
+/// Nothing decides about commands to devices here.
+pub(crate) fn without_device_commands(
+    _: super::BorrowedDescriptor<'_>,
+) -> io::Result<super::Descriptor> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// A helper that does not exist.
 #[derive(Debug, Clone)]
 pub(crate) struct Zygote(Infallible);

@@ -11,7 +11,7 @@ mod linux;
 ))]
 pub(crate) use linux::{
     ProcessTree, Wake, Watcher, Zygote, is_temporary, poll, probe, seal_descriptors,
-    set_nonblocking, shim, spawn, unchangeable,
+    set_nonblocking, shim, spawn, unchangeable, without_device_commands,
 };
 
 #[cfg(any(
@@ -57,7 +57,9 @@ mod foreign;
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
-pub(crate) use foreign::{Watcher, Zygote, is_temporary, probe, shim, unchangeable};
+pub(crate) use foreign::{
+    Watcher, Zygote, is_temporary, probe, shim, unchangeable, without_device_commands,
+};
 
 #[cfg(unix)]
 pub use std::os::fd::{BorrowedFd as BorrowedDescriptor, OwnedFd as Descriptor};

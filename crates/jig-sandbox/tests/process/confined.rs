@@ -448,7 +448,7 @@ except OSError: time.sleep(0.4)",
         &[ProcessLimit::Descriptors],
     );
 
-    // The kernel stops it within the limit, or a few hundred above for root.
+    // The kernel stops it at the limit, root too: the bomb itself is one of the 64.
     let bomb = python(
         "import os, sys, time
 made = 0
@@ -456,7 +456,7 @@ try:
     while made < 5000:
         if os.fork() == 0: time.sleep(300)
         made += 1
-except OSError: time.sleep(0.4); sys.exit(0 if made < 400 else 1)
+except OSError: time.sleep(0.4); sys.exit(0 if made == 63 else 1)
 sys.exit(2)",
     );
     let exit = check(

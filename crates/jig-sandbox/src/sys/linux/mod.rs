@@ -9,12 +9,14 @@ mod procfs;
 mod readiness;
 mod spawn;
 mod stage;
+mod stream;
 mod uapi;
 
 pub(crate) use observe::Watcher;
 pub(crate) use probe::probe;
 pub(crate) use readiness::{Wake, poll, set_nonblocking};
 pub(crate) use spawn::{ProcessTree, Zygote, is_temporary, shim, spawn, unchangeable};
+pub(crate) use stream::without_device_commands;
 
 /// Marks all descriptors but the standard streams to be closed by `exec`: at once since Linux 5.11, before
 /// one by one.

@@ -175,4 +175,6 @@ pub(crate) struct ConfinementOutcome {
     pub(crate) more: usize,
     /// Whether the kernel took the limit on processes and threads of the process namespace.
     pub(crate) tasks_limited: bool,
+    /// Whether the limit holds exactly, also for root.
+    pub(crate) tasks_exact: bool,
 }

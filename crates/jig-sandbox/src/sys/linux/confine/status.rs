@@ -248,6 +248,11 @@ fn limits_of(
         } else {
             "processes and threads are not limited, because that needs a process namespace"
         });
+    } else if limits.tasks.is_some() && !accepted.tasks_exact {
+        gaps.push(
+            "root can have up to 300 processes and threads more than the limit, because this kernel does not let their \
+             numbers be chosen",
+        );
     }
     if limits.memory.is_some() {
         gaps.push(

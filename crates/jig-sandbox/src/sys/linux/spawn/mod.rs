@@ -388,6 +388,8 @@ fn confined(
             .collect(),
         more: report.more() as usize,
         tasks_limited: report.tasks_limited,
+        // Of everybody but root the kernel counts the processes by user as well.
+        tasks_exact: report.tasks_exact || !rustix::process::geteuid().is_root(),
     };
     match &request.profile {
         Some(profile) => confine::status(profile, &request.limits, tier, confinement, &accepted),

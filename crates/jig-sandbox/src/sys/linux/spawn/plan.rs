@@ -14,6 +14,7 @@ use crate::machine::Kernel;
 use crate::process::{ArgumentSizes, ProcessLimits, SpawnError, SpawnRequest};
 use crate::sys::linux::order::ConfinementSteps;
 use crate::sys::linux::procfs;
+use crate::sys::linux::stage::keeper::RESERVED_IDS;
 
 /// All that the keeper and the tool need. Their descriptors are numbers: the host owns them.
 pub(super) struct SpawnPlan {
@@ -184,7 +185,6 @@ impl SpawnPlan {
         });
         match (&self.hold, self.limits.tasks) {
             (ProcessTreeHold::Namespaces(_), Some(tasks)) if by_namespace => {
-                // Once numbers begin anew, the first 300 are left out.
                 tasks.saturating_add(RESERVED_IDS).min(MOST_IDS)
             }
             _ => 0,
@@ -234,8 +234,7 @@ pub(super) fn shown(path: &CString) -> String {
         .to_string()
 }
 
-/// Process ids that are given out only once in the life of a process namespace, and the most there are.
-const RESERVED_IDS: u64 = 300;
+/// The most process ids that there are.
 const MOST_IDS: u64 = 4 << 20;
 
 /// The kernel gives no process more arguments and environment than this.

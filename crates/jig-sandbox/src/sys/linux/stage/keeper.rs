@@ -184,7 +184,11 @@ impl PreparedKeeper {
             let flags = O_PATH | O_DIRECTORY;
             watch.proc = calls::open_at(WORKING_DIRECTORY, c"/proc", flags).unwrap_or(-1);
         }
-        self.report.tasks_limited = watch.proc >= 0 && limit_tasks(watch.proc, header.highest_id);
+        if watch.proc >= 0 {
+            let early = u64::from(self.tool.is_some());
+            let limited = limit_tasks(watch.proc, header.highest_id, early);
+            (self.report.tasks_limited, self.report.tasks_exact) = limited;
+        }
         if !watch.is_needed() {
             watch.proc = -1;
             watch.private = [-1; MOST_PRIVATE];
@@ -287,20 +291,35 @@ fn close_ways_to_privileges() -> Result<(), RawErrno> {
     calls::close_ways_to_privileges()
 }
 
-/// Limits the processes and threads of this process namespace; says whether the kernel did.
-fn limit_tasks(proc: i32, highest_id: u64) -> bool {
+/// Limits the processes and threads of this process namespace to the numbers below `highest_id`. Says whether the
+/// kernel did, and whether the tool can have no more of them than the limit says.
+///
+/// The first [`RESERVED_IDS`] numbers are given out only once, and are more than the limit: so they are passed over.
+/// `early` of them belong to the tool already.
+fn limit_tasks(proc: i32, highest_id: u64, early: u64) -> (bool, bool) {
     if highest_id == 0 {
-        return false;
+        return (false, false);
     }
-    let mut text = [0; 20];
+    let write = |path, number| {
+        let mut text = [0; 20];
+        calls::write_file(proc, path, decimal(number, &mut text)).is_ok()
+    };
+    let skips = write(c"sys/kernel/ns_last_pid", RESERVED_IDS);
+    let exact = highest_id - early.min(highest_id);
+    if skips && write(c"sys/kernel/pid_max", exact) {
+        return (true, true);
+    }
+    (write(c"sys/kernel/pid_max", highest_id), false)
+}
+
+fn decimal(mut number: u64, text: &mut [u8; 20]) -> &[u8] {
     let mut at = text.len();
-    let mut rest = highest_id;
-    while at > 0 && (rest > 0 || at == text.len()) {
+    while at > 0 && (number > 0 || at == text.len()) {
         at -= 1;
-        text[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
+        text[at] = b'0' + (number % 10) as u8;
+        number /= 10;
     }
-    calls::write_file(proc, c"sys/kernel/pid_max", &text[at..]).is_ok()
+    &text[at..]
 }
 
 /// A keeper whose tool runs.
@@ -490,6 +509,9 @@ fn close_up_to(first: u32, fd: i32) -> Result<u32, RawErrno> {
 fn say(line: i32, record: KeeperMessage) {
     let _ = calls::send(line, &record.encode(), &[]);
 }
+
+/// Once numbers begin anew, the kernel leaves out those below this one.
+pub(crate) const RESERVED_IDS: u64 = 300;
 
 /// What `ps` shows.
 pub(crate) const NAME: &CStr = c"jig-keeper";

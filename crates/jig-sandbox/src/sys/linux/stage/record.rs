@@ -30,6 +30,8 @@ pub(crate) struct KeeperReport {
     pub(crate) proc: Option<RawErrno>,
     /// Whether the kernel took the limit on processes and threads.
     pub(crate) tasks_limited: bool,
+    /// Whether it counts them exactly, also for root.
+    pub(crate) tasks_exact: bool,
     /// The optional steps that failed, by their place and with the error; the rest is zero.
     failed: [(u32, i32); TOLD_APART],
     /// How many failed.
@@ -193,7 +195,7 @@ impl KeeperMessage {
             KeeperMessage::Started(report) => {
                 words[0] = STARTED;
                 words[1] = report.proc.map_or(0, |errno| errno.0);
-                words[2] = i32::from(report.tasks_limited);
+                words[2] = i32::from(report.tasks_limited) + i32::from(report.tasks_exact);
                 words[3] = report.count.cast_signed();
                 for (pair, (place, errno)) in words[4..].chunks_exact_mut(2).zip(report.failed) {
                     pair.copy_from_slice(&[place.cast_signed(), errno]);
@@ -246,6 +248,7 @@ impl KeeperMessage {
                 Some(KeeperMessage::Started(KeeperReport {
                     proc: Some(RawErrno(proc)).filter(|errno| errno.0 != 0),
                     tasks_limited: tasks != 0,
+                    tasks_exact: tasks > 1,
                     failed,
                     count: count.cast_unsigned(),
                 }))

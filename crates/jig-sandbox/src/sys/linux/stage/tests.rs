@@ -95,6 +95,8 @@ fn records_survive_the_line() {
     };
     let mut report = KeeperReport::default();
     report.tasks_limited = true;
+    let inexact = report;
+    report.tasks_exact = true;
     for place in 0..9 {
         report.note(place, RawErrno(place as i32 + 1));
     }
@@ -111,6 +113,7 @@ fn records_survive_the_line() {
         KeeperMessage::Door,
         KeeperMessage::Sockets,
         KeeperMessage::Started(KeeperReport::default()),
+        KeeperMessage::Started(inexact),
         KeeperMessage::Started(report),
         KeeperMessage::Refused(refusal),
         KeeperMessage::Ended(end),

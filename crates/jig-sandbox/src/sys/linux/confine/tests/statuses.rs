@@ -16,6 +16,7 @@ fn status_of(
     let confinement = compile_on(host, skeleton::before, asked, limits, tier, abi).unwrap();
     let accepted = ConfinementOutcome {
         tasks_limited,
+        tasks_exact: tasks_limited,
         ..ConfinementOutcome::default()
     };
     status(asked, limits, tier, &confinement, &accepted)
