@@ -14,7 +14,8 @@ use crate::vfs::write::push_json;
 ///
 /// A number is kept as the text that was sent, so that `1.0`, `1e3` and integers of any length go
 /// back digit by digit; two numbers are the same id only if they are spelled alike. A string goes
-/// back as the same string, perhaps with other escapes. An id is at most [`Id::MAX_BYTES`] long.
+/// back as the same string, perhaps with other escapes. An id is at most [`Id::MAX_BYTES`] long. A number that no
+/// 64-bit float is near to, such as `1e999`, is none: many readers refuse every answer that holds one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Id<'a>(IdForm<'a>);
 
@@ -58,7 +59,10 @@ impl<'a> Id<'a> {
                 let WireText(text) = serde_json::from_str(json).ok()?;
                 Some(Self(IdForm::Text(text)))
             }
-            b'-' | b'0'..=b'9' => Some(Self(IdForm::Number(Cow::Borrowed(json)))),
+            b'-' | b'0'..=b'9' => {
+                let is_readable = json.parse().is_ok_and(f64::is_finite);
+                is_readable.then_some(Self(IdForm::Number(Cow::Borrowed(json))))
+            }
             _ => None,
         }
     }

@@ -142,15 +142,10 @@ fn v024_ids_of_all_kinds() {
     check_id("true", None);
     check_id("[1]", None);
     check_id("{}", None);
+    check_id("1e999", None);
     check_id(&format!("\"{}\"", "x".repeat(Id::MAX_BYTES)), None);
     // Numbers of every spelling are ids.
-    for json in [
-        "-1",
-        "1.5",
-        "1e3",
-        "1e999",
-        "123456789012345678901234567890",
-    ] {
+    for json in ["-1", "1.5", "1e3", "123456789012345678901234567890"] {
         let line = request(json, "fs.read", r#"{"path":"a"}"#);
         let read = read_line(line.as_bytes(), &Reading::PLAIN);
         assert!(
