@@ -2,10 +2,13 @@
 //!
 //! Whatever is resolved from the host's environment during a call is remembered here and replaced by
 //! `[REDACTED]` in all that goes back to the tool: file contents, matching lines, bodies, output and
-//! messages. Besides the value itself its spelling inside JSON and URLs is known, and each longer
-//! line of a value of several lines.
+//! messages. Besides the value itself its spelling inside JSON and URLs is known, each longer line of a value of
+//! several lines, and what a server that echoes a request makes of it: base64, also as a part of something longer such
+//! as Basic credentials, and hexadecimal digits. A value that holds Basic credentials itself is known by their text and
+//! their password, too.
 //!
-//! This keeps secrets out of transcripts; it does not hold against a program that is given a value
+//! Not known are encodings of encodings, base64 broken into lines, base64 of values of fewer than five bytes, and
+//! whatever needs a key or a program, such as hashes and compression. This keeps secrets out of transcripts; it does not hold against a program that is given a value
 //! and changes it (reverses it, say) before printing it. Who may be given a value is the policy's
 //! decision, not this module's.
 
@@ -323,10 +326,74 @@ fn spellings(value: &str) -> Vec<String> {
         more.push(escaped);
         let encoded = utf8_percent_encode(plain, UNRESERVED_STAY).to_string();
         more.push(encoded.replace("%20", "+"));
+        more.push(lowercase_escapes(&encoded));
         more.push(encoded);
+        let digits = hexadecimal(plain);
+        more.push(plain.bytes().map(|byte| format!("%{byte:02X}")).collect());
+        more.push(plain.bytes().map(|byte| format!("%{byte:02x}")).collect());
+        more.push(digits.to_uppercase());
+        more.push(digits);
+        more.extend(in_base64(plain.as_bytes()));
+    }
+    if let Some(credentials) = basic_credentials(value) {
+        let password = credentials.split_once(':').map(|(_, password)| password);
+        let password = password.filter(|password| password.len() >= MIN_SECRET);
+        more.extend(password.map(str::to_owned));
+        more.push(credentials);
     }
     all.append(&mut more);
     all
+}
+
+fn hexadecimal(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// As libraries write `%c3` that take the digits from a table of their own.
+fn lowercase_escapes(encoded: &str) -> String {
+    let mut parts = encoded.split('%');
+    let mut lower = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        lower.push('%');
+        lower.push_str(&digits.to_lowercase());
+        lower.push_str(rest);
+    }
+    lower
+}
+
+/// A value in base64: whole, and what is the same of it wherever it stands in something longer. Both alphabets, and the
+/// slash as JSON may escape it.
+fn in_base64(value: &[u8]) -> Vec<String> {
+    let mut all = Vec::new();
+    for alphabet in [base64_simd::STANDARD, base64_simd::URL_SAFE] {
+        let mut texts = vec![alphabet.encode_to_string(value)];
+        // Three bytes are four digits, so that there are three ways to stand in something longer.
+        for before in 0..3 {
+            let longer = [&[0; 2][..before], value].concat();
+            let digits = alphabet.encode_to_string(&longer);
+            // The digits on the borders hold bits of what stands around it.
+            let (first, last) = ((before * 8).div_ceil(6), longer.len() * 8 / 6);
+            if last - first >= MIN_DIGITS {
+                texts.push(digits[first..last].to_owned());
+            }
+        }
+        if texts.len() > 1 {
+            let escaped: Vec<String> = texts.iter().map(|one| one.replace('/', "\\/")).collect();
+            all.extend(texts);
+            all.extend(escaped);
+        }
+    }
+    all
+}
+
+/// The `user:password` that a value is in base64, as it stands after `Basic`.
+fn basic_credentials(value: &str) -> Option<String> {
+    let digits = value.trim().trim_start_matches("Basic ").trim();
+    let bytes = base64_simd::STANDARD.decode_to_vec(digits).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let is_plain = !text.contains(char::is_control);
+    (is_plain && text.contains(':') && text.len() >= MIN_SECRET).then_some(text)
 }
 
 /// What stands where a secret was.
@@ -337,6 +404,9 @@ pub const MIN_SECRET: usize = 4;
 
 /// The shortest line of a longer value that is replaced by itself: `}` is no secret.
 const MIN_LINE: usize = 8;
+
+/// The fewest digits of base64 that are replaced by themselves: fewer occur by chance.
+const MIN_DIGITS: usize = 6;
 
 /// As `encodeURIComponent` and most libraries do it.
 const UNRESERVED_STAY: &AsciiSet = &NON_ALPHANUMERIC

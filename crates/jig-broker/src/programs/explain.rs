@@ -19,6 +19,7 @@ mod host_denial;
 mod limit;
 #[cfg(unix)]
 mod listening_ports;
+mod lost_files;
 #[cfg(unix)]
 mod missing;
 #[cfg(unix)]
@@ -49,6 +50,7 @@ pub(crate) use limit::of_tree;
 pub use limit::{limit_denial, limit_denial_in};
 #[cfg(unix)]
 pub(crate) use listening_ports::listening_ports;
+pub(crate) use lost_files::lost_files;
 
 #[cfg(test)]
 #[cfg(unix)]

@@ -105,6 +105,9 @@ pub struct ProgramEnd {
     pub reached: Vec<ProcessLimit>,
     /// The names of processes that were still running when the program had ended by itself.
     pub left_behind: Vec<String>,
+    /// The files that it wrote into its home, which is private and gone with it, as far as that was seen; those whose
+    /// path holds a name with a dot in front are left out: programs keep what they can make again there.
+    pub lost: Vec<PathBuf>,
     /// Its requests to the kernel, as far as nobody took them before.
     pub observation: Observation,
 }
@@ -408,6 +411,9 @@ impl RunningProgram {
         drop(kept);
         let is_observed = observer.is_some();
         end.observation = observer.map(Observer::finish).unwrap_or_default();
+        if let Some(confined) = &confined {
+            end.lost = explain::lost_files(&end.observation, &confined.home, &confined.profile);
+        }
         let of_network = gateway.map(|gateway| gateway.close_watched(&end.observation));
         end.denials = of_network.unwrap_or_default();
         match (ending, &confined) {
