@@ -207,8 +207,9 @@ fn deepest(
 fn gathered(one: Capability, places: PathEvidence, width: usize, top: usize) -> PathEvidence {
     let may_be = |directory: &[String], used: UsedEntries| match (directory.is_empty(), one) {
         (false, _) => true,
-        // The workspace as a whole, if most of it is read; for anything else only if its own entries are.
-        (true, Capability::Read) => used.all * 2 >= top,
+        // The workspace as a whole, if most of a large one is read: a few files are named. For anything else only if
+        // its own entries are: there the kernel asks about the directory, so that naming them would not help.
+        (true, Capability::Read) => used.all > MOST_NAMED && used.all * 2 >= top,
         (true, _) => used.directly > width,
     };
     group::gathered(
@@ -236,6 +237,9 @@ fn holdable(granted: FileCapabilities, above: FileCapabilities) -> FileCapabilit
 
 /// The most rules that are proposed before more is gathered.
 const MOST_RULES: usize = 60;
+
+/// How many entries of the workspace's own directory are named before all of the workspace is opened for reading.
+const MOST_NAMED: usize = 30;
 
 /// How many entries of the workspace's own directory are kept from what can be done in it.
 const MOST_KEPT: usize = 64;
