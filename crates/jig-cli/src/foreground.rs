@@ -3,16 +3,18 @@
 //!
 //! Start at [`Foreground`]. What the command may reach is decided elsewhere.
 
+mod end_request;
+mod output_meter;
 mod relay;
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8PathBuf;
-use jig_broker::{ConfineError, ProgramStartError};
+use jig_broker::{ConfineError, ProgramStartError, RunningProgram};
 use jig_engine::CommandError;
 use jig_project::{audit_log, locate};
 use jig_proto::hint;
@@ -25,16 +27,57 @@ use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::{Handle, Signals};
 
+use self::end_request::EndRequest;
+use self::output_meter::OutputMeter;
 use self::relay::TerminalRelay;
 use crate::args::{ColorWhen, HoldArgs};
 use crate::limits;
 use crate::output::CliOutput;
-use crate::terminal;
+use crate::terminal::{self, KeptSettings};
 
 /// The place of a command that is about to start.
 pub(crate) struct Foreground {
     signals: Signals,
     terminal: Option<CommandTerminal>,
+    /// The settings of the user's terminal, if the command gets it.
+    kept: Option<KeptSettings>,
+    limits: ForegroundLimits,
+}
+
+/// The limits that jig holds a command to itself. `None` is no limit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ForegroundLimits {
+    /// How long it runs.
+    pub(crate) time: Option<Duration>,
+    /// What it prints on standard output and standard error together, in bytes.
+    pub(crate) output: Option<u64>,
+}
+
+/// How a command came to its end.
+pub(crate) struct ForegroundEnd {
+    pub(crate) exit: Exit,
+    /// Whether its time was over.
+    pub(crate) is_late: bool,
+    /// Whether it printed more than it may.
+    pub(crate) is_flood: bool,
+    /// The signal that it ignored until it was killed.
+    pub(crate) ignored: Option<i32>,
+}
+
+impl ForegroundEnd {
+    /// Says that the command was killed, if it had to be.
+    pub(crate) fn tell_ignored(&self, out: &mut CliOutput) {
+        if let Some(signal) = self.ignored {
+            let name = match signal {
+                SIGHUP => "SIGHUP",
+                _ => "SIGTERM",
+            };
+            out.note(&format!(
+                "jig: the command still ran {} after {name} and was killed",
+                limits::time(GRACE)
+            ));
+        }
+    }
 }
 
 /// The streams that a command gets.
@@ -64,7 +107,7 @@ struct CommandTerminal {
 
 impl Foreground {
     /// Makes the place ready. From here on no signal is lost, so this comes before the start.
-    pub(crate) fn open(pty: ColorWhen) -> anyhow::Result<Self> {
+    pub(crate) fn open(pty: ColorWhen, limits: ForegroundLimits) -> anyhow::Result<Self> {
         let signals = Signals::new(FORWARDED).context(NO_SIGNALS)?;
         let has_terminal = match pty {
             ColorWhen::Auto => terminal::is_at_hand(),
@@ -82,7 +125,15 @@ impl Foreground {
                 end: Some(end),
             });
         }
-        Ok(Self { signals, terminal })
+        Ok(Self {
+            signals,
+            kept: match terminal {
+                Some(_) => None,
+                None => KeptSettings::of_standard_streams(),
+            },
+            terminal,
+            limits,
+        })
     }
 
     /// The command's end of its terminal, for somebody who prints there beside it: what is written to it
@@ -96,20 +147,41 @@ impl Foreground {
     pub(crate) fn streams(&mut self) -> anyhow::Result<CommandStreams> {
         Ok(match &mut self.terminal {
             Some(terminal) => CommandStreams::Terminal(terminal.end.take()),
-            None => CommandStreams::Ours([
-                given(io::stdin().as_fd())?,
-                given(io::stdout().as_fd())?,
-                given(io::stderr().as_fd())?,
-            ]),
+            None => {
+                let is_kept = self.kept.is_some();
+                let given = |stream: BorrowedFd<'_>| given(stream, is_kept);
+                let stdin = given(io::stdin().as_fd())?;
+                // What is counted has to pass jig.
+                let printed = |stream: BorrowedFd<'_>| match self.limits.output {
+                    Some(_) => Ok(Stdio::Piped),
+                    None => given(stream),
+                };
+                let (stdout, stderr) = (io::stdout(), io::stderr());
+                CommandStreams::Ours([stdin, printed(stdout.as_fd())?, printed(stderr.as_fd())?])
+            }
         })
     }
 
-    /// Stays with the command until it has ended. Says also whether its time was over.
-    pub(crate) fn run(self, child: &Child, time: Option<Duration>) -> anyhow::Result<(Exit, bool)> {
-        match self.terminal {
-            Some(terminal) => terminal.relay.run(child, self.signals, time),
-            None => watch(child, self.signals, time),
-        }
+    /// Stays with the command until it has ended.
+    pub(crate) fn run(self, program: &RunningProgram) -> anyhow::Result<ForegroundEnd> {
+        let time = self.limits.time;
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        let request = EndRequest::new(deadline).context("cannot wait for the command")?;
+        let meter = OutputMeter::new(self.limits.output);
+        let (exit, is_late) = match self.terminal {
+            Some(terminal) => {
+                let child = program.child();
+                terminal.relay.run(child, self.signals, &request, &meter)?
+            }
+            None => watch(program, self.signals, &request, &meter)?,
+        };
+        drop(self.kept);
+        Ok(ForegroundEnd {
+            exit,
+            is_late,
+            is_flood: meter.is_reached(),
+            ignored: request.ignored(),
+        })
     }
 }
 
@@ -274,10 +346,14 @@ pub(crate) fn reached(child: &Child, exit: Exit, tree: &ProcessLimits) -> Vec<Pr
 pub(crate) struct UsedLimits {
     /// Its time, if that ended it.
     pub(crate) time: Option<Duration>,
+    /// Its output, in bytes, if that ended it.
+    pub(crate) output: Option<u64>,
     /// Others.
     pub(crate) reached: Vec<ProcessLimit>,
     /// How high those were.
     pub(crate) tree: ProcessLimits,
+    /// The table of the configuration that sets them.
+    pub(crate) table: String,
 }
 
 impl UsedLimits {
@@ -290,7 +366,16 @@ impl UsedLimits {
                 (time * 2).as_secs().max(1)
             ));
         }
-        let mut ended = self.time.is_some();
+        if let Some(output) = self.output {
+            out.note(&format!(
+                "jig: the command printed more than {} and was ended; allow more with \
+                 --set {}.sandbox.limits.output={}",
+                ByteSize(output),
+                self.table,
+                size(output.saturating_mul(2))
+            ));
+        }
+        let mut ended = self.time.is_some() || self.output.is_some();
         for limit in &self.reached {
             ended |= matches!(limit, ProcessLimit::Memory);
             let height = self.tree.height(*limit).unwrap_or(0);
@@ -323,12 +408,19 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     if not_found { NOT_FOUND } else { FAILED }
 }
 
-/// A stream of ours as the command's own. A directory is none: whoever holds one can look around from there.
+/// A stream of ours as the command's own. A directory is none: whoever holds one can look around from there. Of a
+/// terminal whose settings nobody brings back the command can only read and write.
 #[expect(
     clippy::disallowed_types,
     reason = "a stream that is open already is asked what it is"
 )]
-fn given(stream: BorrowedFd<'_>) -> anyhow::Result<Stdio> {
+fn given(stream: BorrowedFd<'_>, is_kept: bool) -> anyhow::Result<Stdio> {
+    if !is_kept
+        && stream.is_terminal()
+        && let Ok(plain) = jig_sandbox::without_device_commands(stream)
+    {
+        return Ok(Stdio::Given(plain));
+    }
     let copy = stream
         .try_clone_to_owned()
         .context("cannot hand over a standard stream")?;
@@ -339,30 +431,31 @@ fn given(stream: BorrowedFd<'_>) -> anyhow::Result<Stdio> {
     Ok(Stdio::Given(file.into()))
 }
 
-/// Waits for the end, and passes signals on meanwhile. Says also whether its time was over.
+/// Waits for the end, and passes on signals and what is counted meanwhile. Says also whether its time was over.
 fn watch(
-    child: &Child,
+    program: &RunningProgram,
     mut signals: Signals,
-    time: Option<Duration>,
+    request: &EndRequest,
+    meter: &OutputMeter,
 ) -> anyhow::Result<(Exit, bool)> {
+    let child: &Child = program.child();
+    let printed = &program.streams;
     thread::scope(|scope| {
         let listening = ListenerGuard(signals.handle());
         scope.spawn(move || {
             for signal in signals.forever() {
-                child.signal(signal);
+                request.hear(signal, child);
             }
         });
-        let failed = "cannot wait for the command";
-        let exit = match time {
-            Some(time) => child.wait_timeout(time).context(failed)?,
-            None => Some(child.wait().context(failed)?),
-        };
-        let result = match exit {
-            Some(exit) => (exit, false),
-            None => (child.end(GRACE).context(failed)?, true),
-        };
+        if let Some(stdout) = &printed.stdout {
+            scope.spawn(move || meter.pass_on(stdout, io::stdout().as_fd(), child));
+        }
+        if let Some(stderr) = &printed.stderr {
+            scope.spawn(move || meter.pass_on(stderr, io::stderr().as_fd(), child));
+        }
+        let ended = request.wait(child).context("cannot wait for the command");
         drop(listening);
-        Ok(result)
+        ended
     })
 }
 

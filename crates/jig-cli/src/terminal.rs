@@ -1,9 +1,10 @@
 //! The user's own terminal: its size, and a state that it comes back from.
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use jig_pty::Size;
+use rustix::fs::FileType;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 
 /// While it lives, keys reach jig one by one and as they are, and nothing is echoed. When it goes, also by
@@ -52,6 +53,42 @@ impl Drop for RawTerminal {
         let _ = print(self.farewell);
         self.suspend();
     }
+}
+
+/// The settings of the user's terminal, which come back when it goes.
+pub(crate) struct KeptSettings {
+    terminal: OwnedFd,
+    before: Termios,
+}
+
+impl KeptSettings {
+    /// Keeps those of the terminal among the standard streams; `None` if there is none, or if other programs use it at
+    /// the same time: one that reads what we print, or the shell that has put us into the background. What those set
+    /// is not ours to take back.
+    pub(crate) fn of_standard_streams() -> Option<Self> {
+        let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+        let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+        let terminal = streams.into_iter().find(|stream| stream.is_terminal())?;
+        let is_shared = streams[1..].iter().any(|stream| is_pipe(*stream));
+        if is_shared || !is_in_foreground(terminal) {
+            return None;
+        }
+        Some(Self {
+            before: tcgetattr(terminal).ok()?,
+            terminal: terminal.try_clone_to_owned().ok()?,
+        })
+    }
+}
+
+impl Drop for KeptSettings {
+    fn drop(&mut self) {
+        let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
+    }
+}
+
+fn is_pipe(stream: BorrowedFd<'_>) -> bool {
+    rustix::fs::fstat(stream)
+        .is_ok_and(|about| FileType::from_raw_mode(about.st_mode) == FileType::Fifo)
 }
 
 /// Prints exactly this on standard output. Nothing is printed in parts, so that a frame does not flicker.

@@ -26,7 +26,7 @@ use jig_sandbox::{Exit, Network, PathRule, Rights, RuleSource};
 
 use crate::args::{GlobalArgs, ProxyArgs};
 use crate::exit::Done;
-use crate::foreground::{self, Foreground, UsedLimits};
+use crate::foreground::{self, Foreground, ForegroundLimits, UsedLimits};
 use crate::output::CliOutput;
 
 pub(crate) fn run(
@@ -100,7 +100,10 @@ fn command(args: &ProxyArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow
     }
     let registration = remarks::publish(&service, &args.command, out);
 
-    let mut foreground = Foreground::open(args.hold.pty)?;
+    let time = service.limits.time;
+    // What it prints passes jig as writes to its handles.
+    let limits = ForegroundLimits { time, output: None };
+    let mut foreground = Foreground::open(args.hold.pty, limits)?;
     let options = ClientOptions {
         llm: args.llm,
         streams: streams(&foreground)?,
@@ -134,8 +137,8 @@ fn command(args: &ProxyArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow
     let child = running.program().child();
     client.set_pid(child.id());
     foreground::tell_gaps(child, out);
-    let time = service.limits.time;
-    let (exit, timed_out) = foreground.run(child, time)?;
+    let ended = foreground.run(running.program())?;
+    let (exit, timed_out) = (ended.exit, ended.is_late);
     let tree = *running.program().limits();
     // With it ends all that it started, so that nobody holds the other end any more.
     let end = running.finish(
@@ -181,10 +184,13 @@ fn command(args: &ProxyArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
     }
+    ended.tell_ignored(out);
     let used = UsedLimits {
         time: time.filter(|_| timed_out),
+        output: None,
         reached,
         tree,
+        table: String::new(),
     };
     Ok(match used.tell(out) {
         true => Done::Passed(foreground::BY_LIMIT),

@@ -5,7 +5,7 @@ mod layer;
 mod live_refusals;
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::anyhow;
@@ -24,7 +24,7 @@ use self::live_refusals::{DenialWatcher, WatchedCommand};
 use crate::args::{GlobalArgs, RunArgs};
 use crate::cmd::call;
 use crate::exit::Done;
-use crate::foreground::{self, Foreground, UsedLimits};
+use crate::foreground::{self, Foreground, ForegroundLimits, UsedLimits};
 use crate::limits;
 use crate::output::{BOLD, CliOutput, DIM, field};
 
@@ -43,11 +43,7 @@ pub(crate) fn run(
 
 fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let (project, tool) = project(args, global)?;
-    let limits = SandboxLimits {
-        // What the command prints does not pass through jig.
-        output: None,
-        ..limits_of(&project, &tool)?
-    };
+    let (limits, table) = limits_of(&project, &tool)?;
     let engine = match args.dry_run {
         true => engines::without_log(&project, &CommandEnvironment::of_this_process())?,
         false => call::engine(&project)?,
@@ -87,9 +83,14 @@ fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::
     for warning in prepared.confined.warnings.iter().chain(&prepared.warnings) {
         out.note(&format!("jig: {warning}"));
     }
-    let mut foreground = Foreground::open(args.hold.pty)?;
+    let own = ForegroundLimits {
+        time: limits.time,
+        output: limits.output,
+    };
+    let mut foreground = Foreground::open(args.hold.pty, own)?;
     let (root, policy) = (prepared.root.clone(), Arc::clone(&prepared.policy));
     let profile = Arc::clone(&prepared.confined.profile);
+    let home = prepared.confined.home.clone();
     let command = start(args, prepared, &mut foreground)?;
     let program = command.program();
     if let Some(reason) = program.unobserved() {
@@ -102,12 +103,13 @@ fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::
         profile,
         by_flags: args.policy.is_none(),
     });
-    let ended = foreground.run(program.child(), limits.time);
+    let ended = foreground.run(program);
     let untold = telling.and_then(DenialWatcher::end);
-    let (exit, timed_out) = ended?;
+    let ended = ended?;
+    let (exit, by_jig) = (ended.exit, ended.is_late || ended.is_flood);
     let tree = *program.limits();
     let reached = foreground::reached(program.child(), exit, &tree);
-    let went_well = exit.is_success() && !timed_out && !reached.contains(&ProcessLimit::Memory);
+    let went_well = exit.is_success() && !by_jig && !reached.contains(&ProcessLimit::Memory);
     let ending = match went_well {
         true => ProgramEnding::Unexplained,
         false => ProgramEnding::Failed { said: "" },
@@ -125,15 +127,19 @@ fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::
         denials,
         intruders,
         left_behind: left,
+        lost,
         ..
     } = end.program;
     for intruder in &intruders {
         out.note(&format!("jig: {intruder}"));
     }
+    ended.tell_ignored(out);
     let used = UsedLimits {
-        time: limits.time.filter(|_| timed_out),
+        time: limits.time.filter(|_| ended.is_late),
+        output: limits.output.filter(|_| ended.is_flood),
         reached,
         tree,
+        table,
     };
     let ended_by_limit = used.tell(out);
     if let Some(untold) = untold.filter(|_| !went_well) {
@@ -146,6 +152,9 @@ fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::
         out.note(&format!(
             "jig: `{left}` {verb} still running in the background and {verb} ended with the command"
         ));
+    }
+    if let Some(lost) = lost_at_home(&lost, &home) {
+        out.note(&lost);
     }
     if !went_well {
         explained(args, &root, &denials, out)?;
@@ -175,12 +184,33 @@ fn presets(found: &[FoundPreset]) -> Option<String> {
     }
 }
 
-/// The limits of what has this label.
-fn limits_of(project: &Project, label: &str) -> anyhow::Result<SandboxLimits> {
-    match project.config().labelled(label) {
-        Some(tool) => Ok(tool.sandbox.limits),
-        None => Ok(project.tool(label)?.sandbox.limits),
-    }
+/// Says that files were written where nothing stays, in one line.
+fn lost_at_home(lost: &[PathBuf], home: &Path) -> Option<String> {
+    let first = lost.first()?;
+    let first = first.strip_prefix(home).unwrap_or(first);
+    let first = visible_line(&first.to_string_lossy());
+    let (more, them) = match lost.len() - 1 {
+        0 => (String::new(), "it"),
+        more => (format!(" and {more} more"), "them"),
+    };
+    Some(format!(
+        "jig: `~/{first}`{more} went with the command, whose home is private; to keep {them}, write to the workspace, \
+         or to a folder that --write names"
+    ))
+}
+
+/// The limits of what has this label, and its table in the configuration.
+fn limits_of(project: &Project, label: &str) -> anyhow::Result<(SandboxLimits, String)> {
+    let tool = match project.config().labelled(label) {
+        Some(tool) => tool,
+        None => project.tool(label)?,
+    };
+    let limits = SandboxLimits {
+        // The default is for calls, whose output is kept.
+        output: tool.declared_output(),
+        ..tool.sandbox.limits
+    };
+    Ok((limits, tool.table()))
 }
 
 /// Says what the command was refused, and what would allow it.

@@ -5,10 +5,10 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IsTerminal as _};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use jig_pty::Pty;
@@ -18,7 +18,9 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use super::{GRACE, ListenerGuard};
+use super::ListenerGuard;
+use super::end_request::EndRequest;
+use super::output_meter::OutputMeter;
 use crate::terminal::{self, RawTerminal};
 
 /// A terminal for a command.
@@ -45,7 +47,8 @@ impl TerminalRelay {
         mut self,
         child: &Child,
         mut signals: Signals,
-        time: Option<Duration>,
+        request: &EndRequest,
+        meter: &OutputMeter,
     ) -> anyhow::Result<(Exit, bool)> {
         if io::stdin().is_terminal() {
             self.raw = Some(RawTerminal::enter("", "").context("cannot use the terminal")?);
@@ -59,11 +62,11 @@ impl TerminalRelay {
                     match signal {
                         SIGWINCH => news.tell(&news.is_resized),
                         SIGTSTP => news.tell(&news.is_stopped),
-                        signal => child.signal(signal),
+                        signal => request.hear(signal, child),
                     }
                 }
             });
-            let result = self.pass(child, &news, time).context(failed);
+            let result = self.pass(child, &news, request, meter).context(failed);
             drop(listening);
             result
         })
@@ -73,18 +76,22 @@ impl TerminalRelay {
         &mut self,
         child: &Child,
         news: &RelaySignals,
-        time: Option<Duration>,
+        request: &EndRequest,
+        meter: &OutputMeter,
     ) -> io::Result<(Exit, bool)> {
-        let deadline = time.and_then(|time| Instant::now().checked_add(time));
         let mut input = TypedInput::new();
         let mut is_heard = true;
-        let exit = loop {
-            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+        let ended = loop {
+            let left = request.left();
             if left == Some(Duration::ZERO) {
-                break None;
+                break request.end(child)?;
             }
             let stdin = io::stdin();
-            let mut waits = vec![Interest::Exited(child), Interest::Woken(&news.waker)];
+            let mut waits = vec![
+                Interest::Exited(child),
+                Interest::Woken(&news.waker),
+                Interest::Woken(&request.waker),
+            ];
             let printed = waits.len();
             waits.push(Interest::Readable(self.pty.as_fd()));
             let mut typed = None;
@@ -102,12 +109,14 @@ impl TerminalRelay {
             if ready.contains(1) {
                 self.hear(news)?;
             }
-            if ready.contains(printed) && self.print(child, &mut is_heard)? == RelayRead::Ended {
+            if ready.contains(2) {
+                request.waker.clear();
+            }
+            if ready.contains(printed)
+                && self.print(child, meter, &mut is_heard)? == RelayRead::Ended
+            {
                 // Nobody has the terminal open any more: only the end is left to wait for.
-                break match left {
-                    Some(left) => child.wait_timeout(left)?,
-                    None => Some(child.wait()?),
-                };
+                break request.wait(child)?;
             }
             if is_ready(typed) {
                 input.read();
@@ -116,15 +125,11 @@ impl TerminalRelay {
                 input.write(&self.pty);
             }
             if ready.contains(0) {
-                break Some(child.wait()?);
+                break (child.wait()?, false);
             }
         };
-        let ended = match exit {
-            Some(exit) => (exit, false),
-            None => (child.end(GRACE)?, true),
-        };
         // What it printed last is still there.
-        while self.print(child, &mut is_heard)? == RelayRead::Some {}
+        while self.print(child, meter, &mut is_heard)? == RelayRead::Some {}
         Ok(ended)
     }
 
@@ -151,7 +156,12 @@ impl TerminalRelay {
     }
 
     /// Prints some of what the command has printed.
-    fn print(&self, child: &Child, is_heard: &mut bool) -> io::Result<RelayRead> {
+    fn print(
+        &self,
+        child: &Child,
+        meter: &OutputMeter,
+        is_heard: &mut bool,
+    ) -> io::Result<RelayRead> {
         let mut buffer = [0; 16 << 10];
         let count = match self.pty.read(&mut buffer) {
             Ok(0) => return Ok(RelayRead::Ended),
@@ -160,7 +170,8 @@ impl TerminalRelay {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(RelayRead::Nothing),
             Err(error) => return Err(error),
         };
-        if *is_heard && write_all(&buffer[..count]).is_err() {
+        let count = meter.admit(count, child);
+        if *is_heard && write_all(io::stdout().as_fd(), &buffer[..count]).is_err() {
             // Nobody sees it any more: as if its terminal had been closed.
             *is_heard = false;
             child.signal(SIGHUP);
@@ -254,15 +265,14 @@ impl TypedInput {
     }
 }
 
-/// Writes to standard output, also where somebody has made that non-blocking.
-fn write_all(mut bytes: &[u8]) -> io::Result<()> {
-    let stdout = io::stdout();
+/// Writes to a standard stream, also where somebody has made that non-blocking.
+pub(super) fn write_all(stream: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        match rustix::io::write(&stdout, bytes) {
+        match rustix::io::write(stream, bytes) {
             Ok(count) => bytes = &bytes[count..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
-                jig_sandbox::poll(&[Interest::Writable(stdout.as_fd())], None)?;
+                jig_sandbox::poll(&[Interest::Writable(stream)], None)?;
             }
             Err(error) => return Err(error.into()),
         }

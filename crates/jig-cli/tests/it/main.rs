@@ -6,6 +6,7 @@
     reason = "the tests make real workspaces and start the real program, and fail where that fails"
 )]
 
+mod always;
 mod approve;
 mod attach;
 mod call;
