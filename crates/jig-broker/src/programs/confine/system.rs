@@ -1,6 +1,7 @@
 //! What of the system every confined program sees: programs, libraries, and the settings in `/etc` that
 //! everybody may read.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -39,14 +40,42 @@ fn look() -> Vec<(PathBuf, Rights)> {
     // What everybody may read there, and nothing else. An ordinary user can read no more anyway, but root
     // owns the rest, with or without privileges.
     let etc = Path::new("/etc");
+    let is_root = rustix::process::geteuid().is_root();
     if host_files::exists_itself(etc) {
         installed.push((etc.to_owned(), Rights::READ));
-        if rustix::process::geteuid().is_root() {
+        if is_root {
             let secrets = secrets(etc).into_iter();
             installed.extend(secrets.map(|path| (path, Rights::NONE)));
         }
     }
+    if is_root {
+        let secrets = ADDED
+            .iter()
+            .flat_map(|added| secrets_near(Path::new(added)));
+        installed.extend(secrets.map(|path| (path, Rights::NONE)));
+    }
     installed
+}
+
+/// What of a directory not everybody may read, among the names that are nearest to it.
+fn secrets_near(directory: &Path) -> Vec<PathBuf> {
+    let mut secrets = Vec::new();
+    let mut left = MOST_ADDED;
+    let mut directories = VecDeque::from([directory.to_owned()]);
+    while let Some(here) = directories.pop_front() {
+        let Some(found) = host_files::permitted(&here, &mut left) else {
+            break;
+        };
+        for one in found {
+            match one.open_to_all {
+                true if one.is_directory => directories.push_back(one.path),
+                true => {}
+                false => secrets.push(one.path),
+            }
+        }
+    }
+    secrets.sort();
+    secrets
 }
 
 /// What of a directory not everybody may read. Where there is no end to it, all of it.
@@ -128,6 +157,12 @@ const PROGRAMS: &[&str] = &[
     "/gnu/store",
     "/opt",
 ];
+
+/// Where the person who cares for a machine puts what did not come with it.
+const ADDED: [&str; 2] = ["/usr/local", "/opt"];
+
+/// How many names are looked at there. Whole toolchains can lie there, and this is done for each call.
+const MOST_ADDED: usize = 4_000;
 
 /// Far above what a system keeps in `/etc`.
 const MOST_SETTINGS: usize = 50_000;
