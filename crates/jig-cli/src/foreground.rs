@@ -357,6 +357,11 @@ pub(crate) struct UsedLimits {
 }
 
 impl UsedLimits {
+    /// The flag that sets one that has no flag of its own.
+    fn setting(&self, limit: &str, value: &str) -> String {
+        format!("--set {}.sandbox.limits.{limit}={value}", self.table)
+    }
+
     /// Says them, each with the way to allow more. Tells whether one of them ended the command.
     pub(crate) fn tell(&self, out: &mut CliOutput) -> bool {
         if let Some(time) = self.time {
@@ -368,22 +373,22 @@ impl UsedLimits {
         }
         if let Some(output) = self.output {
             out.note(&format!(
-                "jig: the command printed more than {} and was ended; allow more with \
-                 --set {}.sandbox.limits.output={}",
+                "jig: the command printed more than {} and was ended; allow more with {}",
                 ByteSize(output),
-                self.table,
-                size(output.saturating_mul(2))
+                self.setting("output", &size(output.saturating_mul(2)))
             ));
         }
         let mut ended = self.time.is_some() || self.output.is_some();
         for limit in &self.reached {
-            ended |= matches!(limit, ProcessLimit::Memory);
+            ended |= limit.ends_tree();
             let height = self.tree.height(*limit).unwrap_or(0);
             let higher = height.saturating_mul(2);
             let flag = match limit {
                 ProcessLimit::Tasks => format!("--processes {higher}"),
                 ProcessLimit::Descriptors => format!("--descriptors {higher}"),
                 ProcessLimit::Memory => format!("--memory {}", size(higher)),
+                ProcessLimit::Disk => self.setting("disk", &size(higher)),
+                ProcessLimit::Files => self.setting("files", &higher.to_string()),
                 _ => format!("--file-size {}", size(higher)),
             };
             let told = limit.told(height);

@@ -19,6 +19,10 @@ pub(crate) fn listed(limits: &SandboxLimits) -> String {
         limits
             .file_size
             .map(|limit| format!("files of {}", ByteSize(limit))),
+        limits
+            .disk
+            .map(|limit| format!("{} of disk", ByteSize(limit))),
+        counted(limits.files, "more files"),
         counted(limits.descriptors, "descriptors"),
         limits
             .output
@@ -70,6 +74,8 @@ pub(crate) fn json(limits: &SandboxLimits) -> Json {
         "memory": limits.memory,
         "processes": limits.processes,
         "file_size": limits.file_size,
+        "disk": limits.disk,
+        "files": limits.files,
         "descriptors": limits.descriptors,
         "output": limits.output,
     });

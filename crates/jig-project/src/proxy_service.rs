@@ -150,6 +150,12 @@ impl ProxyService {
         })
     }
 
+    /// The table of the configuration that declares the tool under whose rules the command runs.
+    pub fn table(&self) -> String {
+        let tool = self.engine.config().labelled(&self.tool);
+        tool.map(|tool| tool.table()).unwrap_or_default()
+    }
+
     /// Where the command starts, if that is not where its sandbox says: in the current folder, if parts of
     /// its code lie there, which are named from there.
     pub fn folder(&self, prepared: &PreparedCommand) -> Option<Utf8PathBuf> {

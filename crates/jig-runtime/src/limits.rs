@@ -48,6 +48,10 @@ pub enum ReachedLimit {
     Descriptors(u64),
     /// One of its files came to as many bytes as that, and could grow no more.
     FileSize(u64),
+    /// The disk became fuller by more bytes than that meanwhile, and its processes were ended.
+    Disk(u64),
+    /// More files than that were added to the disk meanwhile, and its processes were ended.
+    Files(u64),
 }
 
 impl ReachedLimit {
@@ -60,6 +64,8 @@ impl ReachedLimit {
                 ProcessLimit::Memory => limits.memory.map(Self::Memory),
                 ProcessLimit::Descriptors => limits.descriptors.map(Self::Descriptors),
                 ProcessLimit::FileSize => limits.file_size.map(Self::FileSize),
+                ProcessLimit::Disk => limits.disk.map(Self::Disk),
+                ProcessLimit::Files => limits.files.map(Self::Files),
                 _ => None,
             })
             .collect()
@@ -85,6 +91,7 @@ impl ReachedLimit {
         let is_deadly = |reached: &Self| match reached {
             Self::FileSize(_) => signal == SIGXFSZ,
             Self::Time(_) | Self::Output(_) | Self::Memory(_) => true,
+            Self::Disk(_) | Self::Files(_) => true,
             Self::Tasks(_) | Self::Descriptors(_) => false,
         };
         reached.iter().copied().find(is_deadly)
@@ -96,10 +103,13 @@ impl ReachedLimit {
         let key = key.rsplit('.').next().unwrap_or(key);
         let higher = match self {
             Self::Time(time) => written_time(time.saturating_mul(2)),
-            Self::Output(bytes) | Self::Memory(bytes) | Self::FileSize(bytes) => {
-                written_bytes(bytes.saturating_mul(2))
+            Self::Output(bytes)
+            | Self::Memory(bytes)
+            | Self::FileSize(bytes)
+            | Self::Disk(bytes) => written_bytes(bytes.saturating_mul(2)),
+            Self::Tasks(count) | Self::Descriptors(count) | Self::Files(count) => {
+                count.saturating_mul(2).to_string()
             }
-            Self::Tasks(count) | Self::Descriptors(count) => count.saturating_mul(2).to_string(),
         };
         limit_denial(tool, key, format!("it {self}"), &higher)
     }
@@ -113,6 +123,8 @@ impl ReachedLimit {
             Self::Tasks(_) => "sandbox.limits.processes",
             Self::Descriptors(_) => "sandbox.limits.descriptors",
             Self::FileSize(_) => "sandbox.limits.file_size",
+            Self::Disk(_) => "sandbox.limits.disk",
+            Self::Files(_) => "sandbox.limits.files",
         }
     }
 }
@@ -127,6 +139,8 @@ impl fmt::Display for ReachedLimit {
             Self::Tasks(count) => f.write_str(&ProcessLimit::Tasks.told(count)),
             Self::Descriptors(count) => f.write_str(&ProcessLimit::Descriptors.told(count)),
             Self::FileSize(bytes) => f.write_str(&ProcessLimit::FileSize.told(bytes)),
+            Self::Disk(bytes) => f.write_str(&ProcessLimit::Disk.told(bytes)),
+            Self::Files(count) => f.write_str(&ProcessLimit::Files.told(count)),
         }
     }
 }

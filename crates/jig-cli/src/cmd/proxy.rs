@@ -190,7 +190,7 @@ fn command(args: &ProxyArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow
         output: None,
         reached,
         tree,
-        table: String::new(),
+        table: service.table(),
     };
     Ok(match used.tell(out) {
         true => Done::Passed(foreground::BY_LIMIT),

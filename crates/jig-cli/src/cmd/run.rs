@@ -17,7 +17,7 @@ use jig_project::{
     CommandEnvironment, Project, audit_log, engines, hosts, locate, servers, shell_word,
 };
 use jig_proto::{Denial, hint, visible_line, visible_lines};
-use jig_sandbox::{ByteSize, ProcessLimit};
+use jig_sandbox::ByteSize;
 use serde_json::json;
 
 use self::live_refusals::{DenialWatcher, WatchedCommand};
@@ -109,7 +109,7 @@ fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::
     let (exit, by_jig) = (ended.exit, ended.is_late || ended.is_flood);
     let tree = *program.limits();
     let reached = foreground::reached(program.child(), exit, &tree);
-    let went_well = exit.is_success() && !by_jig && !reached.contains(&ProcessLimit::Memory);
+    let went_well = exit.is_success() && !by_jig && !reached.iter().any(|limit| limit.ends_tree());
     let ending = match went_well {
         true => ProgramEnding::Unexplained,
         false => ProgramEnding::Failed { said: "" },

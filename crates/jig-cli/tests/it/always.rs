@@ -1,7 +1,9 @@
 //! What must always work, whatever a program does: it is found, it is ended, it keeps to its limits, and the person's
 //! terminal stays theirs.
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,7 +13,7 @@ use serde_json::Value as Json;
 use super::parsed;
 use super::terminal_user::Seat;
 use super::vfs_tool::until;
-use super::workspace_user::{Desk, Ran, for_each_user};
+use super::workspace_user::{Desk, Ran, for_each_user, is_root};
 
 /// A handle that makes a file of configuration, at the top or in a folder in which the person then stands, is found
 /// and ended all the same.
@@ -304,4 +306,78 @@ fn what_is_written_at_home_is_told() {
             assert!(!ran.err.contains("went with"), "{script}: {}", ran.err);
         }
     });
+}
+
+/// A command that fills the disk is ended, by bytes and by files, and told how to allow more.
+#[test]
+fn a_command_that_fills_the_disk_is_ended() {
+    let desk = Desk::new();
+    let check = |limit: &str, more: &str, script: &str| {
+        let set = format!("tools.jig-run.sandbox.limits.{limit}");
+        let script = format!("{script}; echo filled; sleep 60");
+        let ran = desk.run(&[
+            "run", "--write", ".", "--set", &set, "--", "bash", "-c", &script,
+        ]);
+        assert_eq!(ran.code, Some(124), "{limit}: {ran:?}");
+        assert!(
+            ran.err.contains("was ended because"),
+            "{limit}: {}",
+            ran.err
+        );
+        let way_out = format!("allow more with --set tools.jig-run.sandbox.limits.{more}");
+        assert!(ran.err.contains(&way_out), "{limit}: {}", ran.err);
+    };
+    check("disk=4MiB", "disk=8MiB", "head -c 64M /dev/zero > big");
+    check("disk=4MiB", "disk=8MiB", "fallocate -l 64M big2");
+    check(
+        "files=100",
+        "files=200",
+        "mkdir many; for i in {1..5000}; do : > many/$i; done",
+    );
+}
+
+/// The twin: what an honest command writes is far below.
+#[test]
+fn a_command_that_writes_a_little_is_not_ended() {
+    let desk = Desk::new();
+    let script = "head -c 1M /dev/zero > some; mkdir many; for i in {1..50}; do : > many/$i; done; sleep 0.5; echo done";
+    let limits = [
+        "--set",
+        "tools.jig-run.sandbox.limits.disk=8GiB",
+        "--set",
+        "tools.jig-run.sandbox.limits.files=1000000",
+    ];
+    let args = [
+        &["run", "--write", "."][..],
+        &limits,
+        &["--", "bash", "-c", script],
+    ]
+    .concat();
+    assert_eq!(desk.ok(&args), "done\n");
+}
+
+/// What root has put beside the system's own and keeps from others, root's tools do not read either.
+#[test]
+fn roots_own_files_beside_the_system_are_withheld() {
+    if !is_root() {
+        return;
+    }
+    let place = tempfile::tempdir_in("/usr/local/share").unwrap();
+    let folder = place.path();
+    std::fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    for (name, mode) in [("closed", 0o600), ("open", 0o644)] {
+        std::fs::write(folder.join(name), "words\n").unwrap();
+        std::fs::set_permissions(folder.join(name), Permissions::from_mode(mode)).unwrap();
+    }
+    let desk = Desk::new();
+    let read = |name: &str| {
+        let path = folder.join(name);
+        desk.run(&["run", "--", "cat", path.to_str().unwrap()])
+    };
+    let closed = read("closed");
+    assert!(
+        closed.code != Some(0) && closed.out.is_empty(),
+        "{closed:?}"
+    );
+    assert_eq!(read("open").out, "words\n");
 }

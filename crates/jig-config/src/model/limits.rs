@@ -15,6 +15,10 @@ pub struct SandboxLimits {
     pub memory: Option<u64>,
     /// The largest file that can be written, in bytes.
     pub file_size: Option<u64>,
+    /// By how many bytes the disk of the workspace may become fuller meanwhile.
+    pub disk: Option<u64>,
+    /// How many files may be added to it meanwhile.
+    pub files: Option<u64>,
     /// Open descriptors of each process.
     pub descriptors: Option<u64>,
     /// What is printed on standard output and standard error together, in bytes.
@@ -88,6 +92,8 @@ impl Default for SandboxLimits {
             processes: Some(4096),
             memory: Some(8 * GIB),
             file_size: Some(8 * GIB),
+            disk: Some(256 * GIB),
+            files: Some(10_000_000),
             descriptors: Some(4096),
             output: Some(64 * MIB),
             time: Some(Duration::from_millis(DEFAULT_TIME)),
@@ -111,6 +117,8 @@ impl SandboxLimits {
             processes: limit("processes", default.processes),
             memory: limit("memory", default.memory),
             file_size: limit("file_size", default.file_size),
+            disk: limit("disk", default.disk),
+            files: limit("files", default.files),
             descriptors: limit("descriptors", default.descriptors),
             output: limit("output", default.output),
             time: limit("time", Some(DEFAULT_TIME)).map(Duration::from_millis),

@@ -199,6 +199,8 @@ fn limits_with_their_defaults() {
         processes: Some(4096),
         memory: Some(8 << 30),
         file_size: Some(8 << 30),
+        disk: Some(256 << 30),
+        files: Some(10_000_000),
         descriptors: Some(4096),
         output: Some(64 << 20),
         time: Some(Duration::from_secs(1800)),

@@ -139,6 +139,8 @@ pub(crate) fn tree_limits(tool: &Tool) -> ProcessLimits {
         memory: declared.memory,
         descriptors: declared.descriptors,
         file_size: declared.file_size,
+        disk: declared.disk,
+        files: declared.files,
         core: Some(0),
     }
 }

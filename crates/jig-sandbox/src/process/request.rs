@@ -150,6 +150,11 @@ pub struct ProcessLimits {
     pub descriptors: Option<u64>,
     /// The largest file that can be written, in bytes. Writing beyond it ends a process by `SIGXFSZ`.
     pub file_size: Option<u64>,
+    /// By how many bytes the file system of the working directory may become fuller, whoever fills it. A tree under
+    /// which it does is ended, within about a second.
+    pub disk: Option<u64>,
+    /// By how many files it may become fuller; as `disk`. File systems that do not count their files know no such limit.
+    pub files: Option<u64>,
     /// The largest memory image left behind by a crash, in bytes. It may hold secrets.
     pub core: Option<u64>,
 }
@@ -162,6 +167,8 @@ impl Default for ProcessLimits {
             memory: None,
             descriptors: None,
             file_size: None,
+            disk: None,
+            files: None,
             core: Some(0),
         }
     }
@@ -169,12 +176,14 @@ impl Default for ProcessLimits {
 
 impl ProcessLimits {
     /// Room for real work, and an end to what runs away: 4096 processes and threads, 8 GiB of memory,
-    /// 4096 descriptors in each process, files of 8 GiB, no memory images.
+    /// 4096 descriptors in each process, files of 8 GiB, 256 GiB of disk in 10 million files, no memory images.
     pub const ROOMY: Self = Self {
         tasks: Some(4096),
         memory: Some(8 << 30),
         descriptors: Some(4096),
         file_size: Some(8 << 30),
+        disk: Some(256 << 30),
+        files: Some(10_000_000),
         core: Some(0),
     };
 }
@@ -187,6 +196,8 @@ impl ProcessLimits {
             ProcessLimit::Memory => self.memory,
             ProcessLimit::Descriptors => self.descriptors,
             ProcessLimit::FileSize => self.file_size,
+            ProcessLimit::Disk => self.disk,
+            ProcessLimit::Files => self.files,
         }
     }
 }
@@ -204,9 +215,21 @@ pub enum ProcessLimit {
     Descriptors,
     /// [`ProcessLimits::file_size`]: the program was ended for it.
     FileSize,
+    /// [`ProcessLimits::disk`]: the tree was ended for it.
+    Disk,
+    /// [`ProcessLimits::files`]: the tree was ended for it.
+    Files,
 }
 
 impl ProcessLimit {
+    /// Whether the whole tree is ended for it.
+    pub fn ends_tree(self) -> bool {
+        matches!(
+            self,
+            ProcessLimit::Memory | ProcessLimit::Disk | ProcessLimit::Files
+        )
+    }
+
     /// That it was reached at this height, in words that follow the name of a program.
     pub fn told(self, height: u64) -> String {
         match self {
@@ -223,6 +246,13 @@ impl ProcessLimit {
             ProcessLimit::FileSize => {
                 format!("could not write a file of more than {}", ByteSize(height))
             }
+            ProcessLimit::Disk => format!(
+                "was ended because the disk became fuller by more than {} meanwhile",
+                ByteSize(height)
+            ),
+            ProcessLimit::Files => format!(
+                "was ended because more than {height} files were added to the disk meanwhile"
+            ),
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) fn of_tree(table: &str, limit: ProcessLimit, height: u64) -> Denial {
     let (key, higher) = match limit {
         ProcessLimit::Memory => ("memory", bytes(higher)),
         ProcessLimit::FileSize => ("file_size", bytes(higher)),
+        ProcessLimit::Disk => ("disk", bytes(higher)),
+        ProcessLimit::Files => ("files", higher.to_string()),
         ProcessLimit::Descriptors => ("descriptors", higher.to_string()),
         _ => ("processes", higher.to_string()),
     };

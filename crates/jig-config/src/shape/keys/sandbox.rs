@@ -267,6 +267,28 @@ pub(crate) static LIMITS_TABLE: TableShape = TableShape {
             default = "\"8GiB\""
         ),
         key!(
+            "disk",
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Size,
+                min: MIB,
+                max: 1024 * TIB,
+                liftable: true,
+            }),
+            "By how much the disk of the workspace may become fuller while it runs, whoever fills it; more ends it.",
+            default = "\"256GiB\""
+        ),
+        key!(
+            "files",
+            ValueShape::Quantity(&Quantity {
+                unit: AmountUnit::Count,
+                min: 16,
+                max: 1 << 40,
+                liftable: true,
+            }),
+            "How many files may be added to the disk of the workspace while it runs, whoever adds them; more ends it.",
+            default = "10000000"
+        ),
+        key!(
             "descriptors",
             ValueShape::Quantity(&Quantity {
                 unit: AmountUnit::Count,
@@ -416,11 +438,8 @@ pub(crate) static LIMITS_TABLE: TableShape = TableShape {
         ("mem", "write `memory`"),
         ("ram", "write `memory`"),
         ("fsize", "write `file_size`"),
-        (
-            "files",
-            "write `file_size`, or `descriptors` for open files",
-        ),
-        ("disk", "write `file_size`, which holds for each file"),
+        ("disk_space", "write `disk`"),
+        ("inodes", "write `files`"),
         ("fds", "write `descriptors`"),
         ("nofile", "write `descriptors`"),
         ("open_files", "write `descriptors`"),

@@ -108,6 +108,9 @@ fn gaps(profile: &Profile, limits: &ProcessLimits) -> Vec<String> {
     if limits.descriptors.is_some() || limits.file_size.is_some() {
         gaps.push("open files and sizes of files are not limited".to_owned());
     }
+    if limits.disk.is_some() || limits.files.is_some() {
+        gaps.push("how much fuller the disk becomes is not limited".to_owned());
+    }
     gaps
 }
 

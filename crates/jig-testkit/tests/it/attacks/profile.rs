@@ -72,6 +72,8 @@ pub(crate) const LIMITS: ProcessLimits = ProcessLimits {
     memory: Some(128 << 20),
     descriptors: Some(256),
     file_size: Some(16 << 20),
+    disk: None,
+    files: None,
     core: Some(0),
 };
 

@@ -259,6 +259,11 @@ fn limits_of(
             "memory is looked at from time to time, so that a tool can have more for a moment",
         );
     }
+    if limits.disk.is_some() || limits.files.is_some() {
+        gaps.push(
+            "how much fuller the disk becomes is looked at from time to time, whoever fills it",
+        );
+    }
     sentences(gaps)
 }
 

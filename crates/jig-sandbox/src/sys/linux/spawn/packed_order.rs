@@ -203,6 +203,8 @@ impl OrderPacker {
         self.header.tasks = plan.limits.tasks.unwrap_or(0);
         self.header.memory = plan.limits.memory.unwrap_or(0);
         self.header.descriptors = plan.limits.descriptors.unwrap_or(0);
+        self.header.disk = plan.limits.disk.unwrap_or(0);
+        self.header.files = plan.limits.files.unwrap_or(0);
         self.header.highest_id = plan.highest_id();
         self.header.page = rustix::param::page_size() as u32;
         if plan.is_watched {

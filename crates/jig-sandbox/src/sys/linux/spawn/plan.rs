@@ -139,6 +139,9 @@ impl SpawnPlan {
             descriptors,
             file_size,
             core,
+            // The keeper watches them.
+            disk: _,
+            files: _,
         } = self.limits;
         // Counted by user and user namespace: in one of its own the tree is alone, but for its keeper.
         // Outside of one all processes of the user would count.

@@ -388,11 +388,13 @@ const KILLED: Exit = Exit::Killed {
     core: false,
 };
 
-const LIMITS: [(u32, ProcessLimit); 4] = [
+const LIMITS: [(u32, ProcessLimit); 6] = [
     (record::REACHED_TASKS, ProcessLimit::Tasks),
     (record::REACHED_MEMORY, ProcessLimit::Memory),
     (record::REACHED_DESCRIPTORS, ProcessLimit::Descriptors),
     (record::REACHED_FILE_SIZE, ProcessLimit::FileSize),
+    (record::REACHED_DISK, ProcessLimit::Disk),
+    (record::REACHED_FILES, ProcessLimit::Files),
 ];
 
 /// How long to wait for a tree to die. Longer than a keeper without namespaces tries.

@@ -177,15 +177,17 @@ pub(crate) fn list(directory: i32, bytes: &mut [u8]) -> Result<usize, RawErrno> 
     unsafe { call!(GETDENTS64, directory, bytes.as_mut_ptr(), bytes.len()) }
 }
 
-/// The bytes in use of a file system in memory.
-pub(crate) fn used_bytes(fd: i32) -> Result<u64, RawErrno> {
-    // `struct statfs`: kind, block size, blocks, free blocks, in words of 8 bytes, then others.
+/// The bytes and the files in use of a file system.
+pub(crate) fn used_space(fd: i32) -> Result<[u64; 2], RawErrno> {
+    // `struct statfs`: kind, block size, blocks, free blocks, available blocks, files, free files, in words of 8
+    // bytes, then others.
     let mut statfs = [0_u64; 15];
     // SAFETY: the buffer has the 120 bytes that the kernel fills.
     unsafe { call!(FSTATFS, fd, statfs.as_mut_ptr()) }?;
-    Ok(statfs[2]
+    let bytes = statfs[2]
         .saturating_sub(statfs[3])
-        .saturating_mul(statfs[1]))
+        .saturating_mul(statfs[1]);
+    Ok([bytes, statfs[5].saturating_sub(statfs[6])])
 }
 
 /// Sets the mask for the modes of new files; the one before.

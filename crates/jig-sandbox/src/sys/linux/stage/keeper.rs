@@ -189,6 +189,7 @@ impl PreparedKeeper {
             let limited = limit_tasks(watch.proc, header.highest_id, early);
             (self.report.tasks_limited, self.report.tasks_exact) = limited;
         }
+        watch.watch_space(order.string(header.directory));
         if !watch.is_needed() {
             watch.proc = -1;
             watch.private = [-1; MOST_PRIVATE];
@@ -340,8 +341,9 @@ struct Keeper {
 impl Keeper {
     /// Closes all descriptors but its own.
     fn close_others(&self) {
-        let mut own = [-1; 4 + MOST_PRIVATE];
-        let all = [self.line, self.host, self.signals, self.watch.proc];
+        let mut own = [-1; 5 + MOST_PRIVATE];
+        let (proc, directory) = (self.watch.proc, self.watch.directory);
+        let all = [self.line, self.host, self.signals, proc, directory];
         for (slot, fd) in own
             .iter_mut()
             .zip(all.into_iter().chain(self.watch.private))
@@ -398,7 +400,7 @@ impl Keeper {
             // The exit of this process ends the rest, and is complete only when all are gone.
             if self.tool_has_ended() {
                 self.reap(self.tool);
-            } else if self.watch.reached & record::REACHED_MEMORY != 0 {
+            } else if self.watch.reached & record::REACHED_END != 0 {
                 calls::signal(-1, SIGKILL);
                 self.reap(self.tool);
             }

@@ -27,6 +27,9 @@ pub(crate) struct OrderHeader {
     pub(crate) tasks: u64,
     pub(crate) memory: u64,
     pub(crate) descriptors: u64,
+    /// By how many bytes and files the file system of the working directory may become fuller; 0 for no limit.
+    pub(crate) disk: u64,
+    pub(crate) files: u64,
     /// What to set as the highest process id of the process namespace; 0 to leave it.
     pub(crate) highest_id: u64,
     /// Where the arguments and the environment of a forked host lie in memory; zeros if it is none.
@@ -68,7 +71,7 @@ pub(crate) struct OrderHeader {
 }
 
 const _: () = assert!(
-    size_of::<OrderHeader>() == 10 * 8 + 32 * 4,
+    size_of::<OrderHeader>() == 12 * 8 + 32 * 4,
     "no room is left between the fields"
 );
 

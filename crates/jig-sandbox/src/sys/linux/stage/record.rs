@@ -305,6 +305,10 @@ pub(crate) const REACHED_TASKS: u32 = 1;
 pub(crate) const REACHED_MEMORY: u32 = 2;
 pub(crate) const REACHED_DESCRIPTORS: u32 = 4;
 pub(crate) const REACHED_FILE_SIZE: u32 = 8;
+pub(crate) const REACHED_DISK: u32 = 16;
+pub(crate) const REACHED_FILES: u32 = 32;
+/// Those for which the keeper ends the tree.
+pub(crate) const REACHED_END: u32 = REACHED_MEMORY | REACHED_DISK | REACHED_FILES;
 
 /// Host to keeper: the users are mapped, go on.
 pub(crate) const GO: u8 = 0;

@@ -13,7 +13,7 @@
 
 use core::ffi::CStr;
 
-use super::calls::{self, O_RDONLY, WORKING_DIRECTORY};
+use super::calls::{self, O_PATH, O_RDONLY, WORKING_DIRECTORY};
 use super::clocks;
 use super::namespaces;
 use super::order::OrderHeader;
@@ -28,6 +28,12 @@ pub(crate) struct LimitWatch {
     tasks: u64,
     memory: u64,
     descriptors: u64,
+    /// By how many bytes and files its file system may become fuller; 0 for no limit.
+    space: [u64; 2],
+    /// What of that was in use when the tool began.
+    space_before: [u64; 2],
+    /// The working directory of the tool; -1 for none.
+    pub(crate) directory: i32,
     page: u64,
     /// A `/proc` of the tree's process namespace; -1 to go from process to process, from this one down.
     pub(crate) proc: i32,
@@ -51,6 +57,9 @@ impl LimitWatch {
             tasks: header.tasks,
             memory: header.memory,
             descriptors: header.descriptors,
+            space: [header.disk, header.files],
+            space_before: [0; 2],
+            directory: -1,
             page: header.page.into(),
             proc: -1,
             private: [-1; MOST_PRIVATE],
@@ -64,7 +73,21 @@ impl LimitWatch {
 
     /// Whether there is a limit to watch.
     pub(crate) fn is_needed(&self) -> bool {
-        (self.tasks, self.memory, self.descriptors) != (0, 0, 0)
+        (self.tasks, self.memory, self.descriptors) != (0, 0, 0) || self.space != [0; 2]
+    }
+
+    /// Watches the file system of this directory, if there is a limit on it.
+    pub(crate) fn watch_space(&mut self, directory: Result<&CStr, RawErrno>) {
+        if self.space == [0; 2] {
+            return;
+        }
+        let flags = O_PATH | O_DIRECTORY;
+        let opened = directory.and_then(|path| calls::open_at(WORKING_DIRECTORY, path, flags));
+        let opened = opened.and_then(|fd| Ok((fd, calls::used_space(fd)?)));
+        if let Ok((fd, used)) = opened {
+            self.directory = fd;
+            self.space_before = used;
+        }
     }
 
     /// The tool runs from now on.
@@ -80,19 +103,37 @@ impl LimitWatch {
         }
     }
 
-    /// Looks at the tree if it is time to; says whether it uses more memory than it may.
+    /// Looks at the tree if it is time to; says whether it uses more than it may.
     pub(crate) fn look_if_due(&mut self) -> bool {
         if !self.is_needed() || clocks::now() < self.due {
             return false;
         }
         let stands_still = self.is_still && self.seen.stands_still();
-        let too_much = !stands_still && self.look();
+        let too_much = !stands_still && (self.look() | self.look_at_space());
         self.rest = match stands_still {
             true => (self.rest * 2).min(LONGEST),
             false => REST,
         };
         self.due = clocks::now() + self.rest;
         too_much
+    }
+
+    /// Says whether the file system became fuller than it may.
+    fn look_at_space(&mut self) -> bool {
+        if self.directory < 0 {
+            return false;
+        }
+        let Ok(used) = calls::used_space(self.directory) else {
+            return false;
+        };
+        let bits = [record::REACHED_DISK, record::REACHED_FILES];
+        for (place, bit) in bits.into_iter().enumerate() {
+            let more = used[place].saturating_sub(self.space_before[place]);
+            if self.space[place] != 0 && more > self.space[place] {
+                self.reached |= bit;
+            }
+        }
+        self.reached & (record::REACHED_DISK | record::REACHED_FILES) != 0
     }
 
     fn look(&mut self) -> bool {
@@ -119,7 +160,7 @@ impl LimitWatch {
         }
         let memory = sum.pages.saturating_mul(self.page);
         let private = self.private.iter().filter(|fd| **fd >= 0);
-        let private = private.map(|fd| calls::used_bytes(*fd).unwrap_or(0));
+        let private = private.map(|fd| calls::used_space(*fd).map_or(0, |[bytes, _]| bytes));
         let mut memory = private.fold(memory, u64::saturating_add);
         memory = memory.saturating_add(sum.tables);
         if self.proc >= 0 {
