@@ -259,7 +259,7 @@ fn the_defaults_of_limits_are_those_of_the_schema() {
     let config = tool(&format!("[tools.a.sandbox.limits]\n{}", lines.join("\n")));
     let mut limits = config.tool("a").expect("the tool").sandbox.limits;
     let protocol = std::mem::take(&mut limits.protocol);
-    assert_eq!((lines.len(), limits), (16, SandboxLimits::default()));
+    assert_eq!((lines.len(), limits), (18, SandboxLimits::default()));
     // The protocols have these numbers of their own.
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     let documented = ProtocolLimits {

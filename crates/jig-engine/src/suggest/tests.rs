@@ -172,7 +172,7 @@ fn many_entries_become_their_directory() {
 }
 
 #[test]
-fn the_workspace_is_read_as_a_whole_only_if_most_of_it_is() {
+fn the_workspace_is_read_as_a_whole_only_if_most_of_a_large_one_is() {
     let files = ["a", "b", "c", "d", "e", "f", "g", "h"];
     check(
         &files,
@@ -180,7 +180,17 @@ fn the_workspace_is_read_as_a_whole_only_if_most_of_it_is() {
         &[],
         &["a read", "b read", "c read"],
     );
-    check(&files, &["a r", "b r", "c r", "d r"], &[], &[". read"]);
+    check(
+        &files,
+        &["a r", "b r", "c r", "d r", "e r"],
+        &[],
+        &["a read", "b read", "c read", "d read", "e read"],
+    );
+    let files: Vec<String> = (10..60).map(|number| format!("f{number}")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let seen: Vec<String> = files.iter().map(|file| format!("{file} r")).collect();
+    let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+    check(&files, &seen[..31], &[], &[". read"]);
 }
 
 #[test]
