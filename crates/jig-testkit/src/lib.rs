@@ -46,6 +46,7 @@ mod host;
 #[cfg(target_os = "linux")]
 mod outcome;
 pub mod provider;
+mod shown_folder;
 mod skips;
 mod wait;
 
@@ -60,6 +61,7 @@ pub use host::{Host, MARK, Stage, TERMINAL, TERMINAL_PIXELS, hostile_program};
 #[cfg(target_os = "linux")]
 pub use outcome::Outcome;
 pub use provider::Provider;
+pub use shown_folder::shown_folder;
 pub use skips::{has_program, skipped_here, skipped_without};
 #[cfg(target_os = "linux")]
 pub use wait::working_in;

@@ -20,6 +20,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jig_testkit::shown_folder;
 
 /// A mistake, and what is done about it.
 #[derive(Debug, Default)]
@@ -241,6 +242,7 @@ impl Scene {
                 format!("{}:/usr/local/bin:/usr/bin:/bin", jig.display()),
             )
             .env("REPO", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .env("SHOWN", shown_folder(env!("CARGO_TARGET_TMPDIR")))
             .env("HINT", hint)
             .stdin(Stdio::null())
             .output()

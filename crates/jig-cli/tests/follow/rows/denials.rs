@@ -80,7 +80,7 @@ pub(crate) fn trial_without_namespaces() -> Row {
 /// Goes to a workspace with the same `jig.toml` that lies in none of the folders of which a tool has its own.
 macro_rules! elsewhere {
     () => {
-        "[ -e elsewhere ] || mktemp -d \"$REPO/target/tmp/follow.XXXXXX\" > elsewhere\n\
+        "[ -e elsewhere ] || mktemp -d \"$SHOWN/follow.XXXXXX\" > elsewhere\n\
          beside=$(cat elsewhere); trap 'rm -rf \"$beside\"' EXIT\n\
          mkdir -p \"$beside/ws\"; cp jig.toml \"$beside/ws\"; cd \"$beside/ws\"\n"
     };
