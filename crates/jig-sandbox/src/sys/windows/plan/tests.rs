@@ -53,6 +53,7 @@ fn what_stays_open_is_named() {
             "the network can be used",
             "threads are not limited, only processes",
             "open files and sizes of files are not limited",
+            "how much fuller the disk becomes is not limited",
         ]
     );
 }
