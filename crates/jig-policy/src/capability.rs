@@ -74,10 +74,6 @@ impl FileCapabilities {
         self.0
     }
 
-    pub(crate) fn from_bits(bits: u8) -> Self {
-        Self(bits & Self::ALL.0)
-    }
-
     /// Whether the set holds `capability`.
     pub fn has(self, capability: Capability) -> bool {
         self.0 & capability as u8 != 0

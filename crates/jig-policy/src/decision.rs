@@ -7,6 +7,7 @@ use crate::env::CompiledEnvRule;
 use crate::fs::CompiledFsRule;
 use crate::guard::Protected;
 use crate::net::CompiledNetRule;
+use crate::planter::UnfollowedLink;
 use crate::policy::RuleKind;
 use crate::rules::RuleOrigin;
 
@@ -104,6 +105,10 @@ pub enum Reason<'p> {
     DefaultWithholds(RuleKind),
     /// Rules are declared for this resource, and none matches.
     NoRule,
+    /// A rule would grant it, did it follow the link on its path.
+    NotFollowed(&'p UnfollowedLink),
+    /// A link would be put at the path of a rule, which would then reach elsewhere.
+    LinkAtRule,
     /// The path is on the list of sensitive paths (the pattern), and the rule is too broad.
     Sensitive(&'p str),
     /// Moving or removing the path would move or remove a sensitive one below it.
@@ -156,7 +161,7 @@ impl<'p> Rule<'p> {
     /// Whether it is a default that nobody declared.
     pub fn is_default(self) -> bool {
         match self {
-            Rule::Fs(rule) => rule.is_default,
+            Rule::Fs(rule) => rule.is_default(),
             Rule::Net(_) | Rule::Env(_) | Rule::Command(_) => false,
         }
     }

@@ -26,6 +26,8 @@ pub enum LostBecause {
     LessSpecific,
     /// Another rule is as specific and was declared later.
     DeclaredEarlier,
+    /// It would reach the target only by a link on its path, which it does not follow.
+    LinkNotFollowed,
 }
 
 impl LostBecause {
@@ -34,18 +36,27 @@ impl LostBecause {
         match self {
             LostBecause::LessSpecific => "less specific",
             LostBecause::DeclaredEarlier => "as specific, but declared earlier",
+            LostBecause::LinkNotFollowed => "reaches this only by a link, which it does not follow",
         }
     }
 }
 
 impl Policy {
-    /// The rules that match a path and did not decide, the closest first.
-    pub fn losers_fs(&self, target: &ResolvedPath) -> Vec<Loser<'_>> {
-        let matching = self
+    /// The rules that match a path and did not decide, the closest first; at the end those that would reach it only
+    /// by a link.
+    pub fn losers_fs(&self, capability: Capability, target: &ResolvedPath) -> Vec<Loser<'_>> {
+        let (passed, matching): (Vec<_>, Vec<_>) = self
             .fs_rules()
             .iter()
-            .filter(|rule| target.path().starts_with(rule.path()));
-        rank(matching.map(|rule| (rule.path().depth(), Rule::Fs(rule))))
+            .filter(|rule| target.path().starts_with(rule.path()))
+            .partition(|rule| rule.passes_over(capability));
+        let matching = matching.into_iter();
+        let mut losers = rank(matching.map(|rule| (rule.path().depth(), Rule::Fs(rule))));
+        losers.extend(passed.into_iter().map(|rule| Loser {
+            rule: Rule::Fs(rule),
+            why: LostBecause::LinkNotFollowed,
+        }));
+        losers
     }
 
     /// The rules that match a URL and did not decide, the closest first.
@@ -150,6 +161,12 @@ impl Decision<'_> {
             }
             Reason::DefaultWithholds(resource) => self.withheld_by_default(resource, operation),
             Reason::NoRule => "no rule matches".to_owned(),
+            Reason::NotFollowed(link) => {
+                format!("the rule on it reaches it only by a link: {link}")
+            }
+            Reason::LinkAtRule => {
+                "a rule has this very path, and by a link there it would reach elsewhere".to_owned()
+            }
             Reason::Sensitive(pattern) => format!(
                 "it is a sensitive path (`{pattern}`), which only a rule that names it covers"
             ),

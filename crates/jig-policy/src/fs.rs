@@ -1,5 +1,6 @@
 //! Rules on files, compiled: the most specific one for a path in one pass over its components.
 
+mod follow;
 mod guarded;
 
 use std::collections::HashMap;
@@ -7,14 +8,16 @@ use std::sync::{Arc, LazyLock};
 
 use jig_proto::ProjectPath;
 
+use self::follow::LinkJudge;
 pub(crate) use self::guarded::Guarded;
 use self::guarded::LazyGuarded;
 use crate::decision::{Decision, Reason, Rule};
 use crate::guard::{self, Protected, ProtectionLevel};
 use crate::index::{Index, IndexEntry, IndexHit, Levels, SEED, absorb};
 use crate::lookup::Lookup;
+use crate::planter::{Planters, UnfollowedLink};
 use crate::policy::{RuleError, RuleErrorKind, RuleKind};
-use crate::resolve::Workspace;
+use crate::resolve::{ResolveError, RulePath, Workspace};
 use crate::rules::{DeclaredFsRule, RuleOrigin};
 use crate::sensitive::{Sensitive, SensitiveBelow};
 use crate::{Capability, DefaultAccess, FileCapabilities};
@@ -23,8 +26,14 @@ use crate::{Capability, DefaultAccess, FileCapabilities};
 #[derive(Debug, Clone)]
 pub struct CompiledFsRule {
     pub(crate) declared: DeclaredFsRule,
-    pub(crate) path: ProjectPath,
-    pub(crate) is_default: bool,
+    path: ProjectPath,
+    /// The text of the path in normal form. Only this names a guarded path.
+    named: ProjectPath,
+    granted: FileCapabilities,
+    unfollowed: Option<Box<UnfollowedLink>>,
+    is_default: bool,
+    /// The rule before it at the same path: what this one does not follow its link with, that one decides.
+    overruled: u32,
 }
 
 impl CompiledFsRule {
@@ -38,9 +47,24 @@ impl CompiledFsRule {
         &self.declared.path
     }
 
-    /// What the rule grants.
+    /// What the rule grants there.
     pub fn capabilities(&self) -> FileCapabilities {
-        self.declared.capabilities
+        self.granted
+    }
+
+    /// What the rule grants by its text and not at its canonical path, because a link leads there.
+    pub fn unfollowed(&self) -> Option<&UnfollowedLink> {
+        self.unfollowed.as_deref()
+    }
+
+    /// Whether the rule decides nothing about `capability`, because a link leads to its canonical path.
+    pub(crate) fn passes_over(&self, capability: Capability) -> bool {
+        let unfollowed = self.unfollowed.as_ref();
+        unfollowed.is_some_and(|link| link.capabilities.has(capability))
+    }
+
+    fn withholds(&self, capability: Capability) -> bool {
+        !self.granted.has(capability) && !self.passes_over(capability)
     }
 
     /// Where it was declared.
@@ -58,7 +82,7 @@ impl CompiledFsRule {
 pub(crate) struct FsTable {
     rules: Vec<CompiledFsRule>,
     sensitive: Sensitive,
-    /// Path to the rule that counts there; the bits are its capabilities.
+    /// Path to the last rule there; the bits are its capabilities.
     by_path: Index,
     rule_levels: Levels,
     /// Path to what is withheld strictly below it, in `below`.
@@ -86,14 +110,11 @@ impl FsTable {
         workspace: &Workspace<L>,
         errors: &mut Vec<RuleError>,
     ) -> Self {
-        let mut rules = Vec::with_capacity(declared.len().max(1));
+        let guarded: LazyGuarded = LazyLock::new(Box::new(guarded));
+        let mut resolved = Vec::with_capacity(declared.len());
         for (index, rule) in declared.iter().enumerate() {
-            match workspace.resolve_rule(&rule.path) {
-                Ok(resolved) => rules.push(CompiledFsRule {
-                    declared: rule.clone(),
-                    path: resolved.path().clone(),
-                    is_default: false,
-                }),
+            match rule_path(rule, &guarded, workspace) {
+                Ok(path) => resolved.push((rule, path)),
                 Err(error) => errors.push(RuleError {
                     resource: RuleKind::Fs,
                     index,
@@ -102,8 +123,14 @@ impl FsTable {
                 }),
             }
         }
+        let mut rules = compiled(&resolved, &sensitive, &guarded, workspace);
         if declared.is_empty() {
             rules.push(default_rule(default));
+        }
+        let mut last: HashMap<ProjectPath, u32> = HashMap::new();
+        for (number, rule) in (0_u32..).zip(&mut rules) {
+            let before = last.insert(rule.path.clone(), number);
+            rule.overruled = before.unwrap_or(NONE);
         }
         let mut rule_levels = Levels::default();
         let by_path = Index::build((0_u32..).zip(&rules).map(|(value, rule)| {
@@ -117,7 +144,7 @@ impl FsTable {
             rule_levels,
             above: Index::default(),
             below: Vec::new(),
-            guarded: Arc::new(LazyLock::new(Box::new(guarded))),
+            guarded: Arc::new(guarded),
         };
         table.find_ancestors();
         table
@@ -136,15 +163,10 @@ impl FsTable {
             }
         };
         for (number, rule) in (0_u32..).zip(&self.rules) {
-            // Only the last rule at a path counts.
-            let counts = self
-                .rule_at(&rule.path)
-                .is_some_and(|other| std::ptr::eq(other, rule));
-            let capabilities = rule.capabilities();
-            if counts && !capabilities.has(Capability::Delete) {
+            if self.counts(rule, Capability::Delete) && rule.withholds(Capability::Delete) {
                 note(&rule.path, &|below| below.undeletable = number);
             }
-            if counts && !capabilities.has(Capability::Create) {
+            if self.counts(rule, Capability::Create) && rule.withholds(Capability::Create) {
                 note(&rule.path, &|below| below.uncreatable = number);
             }
         }
@@ -174,11 +196,31 @@ impl FsTable {
         &self.sensitive
     }
 
-    /// The rule that counts at exactly this path: the last one declared there.
-    pub(crate) fn rule_at(&self, path: &ProjectPath) -> Option<&CompiledFsRule> {
+    /// The rules at exactly this path, the last one first.
+    fn rules_at(&self, path: &ProjectPath) -> impl Iterator<Item = &CompiledFsRule> {
         let prefixes = PathPrefixes::of(path.as_str());
-        let hit = prefixes.find(&self.by_path, prefixes.count() - 1)?;
-        self.rules.get(hit.value as usize)
+        let hit = prefixes.find(&self.by_path, prefixes.count() - 1);
+        let mut next = hit.and_then(|hit| self.rules.get(hit.value as usize));
+        std::iter::from_fn(move || {
+            let rule = next?;
+            next = self.rules.get(rule.overruled as usize);
+            Some(rule)
+        })
+    }
+
+    /// Whether a rule is the one that counts at its path: of those that decide about the capability, the last.
+    pub(crate) fn counts(&self, rule: &CompiledFsRule, capability: Capability) -> bool {
+        let mut deciding = self
+            .rules_at(&rule.path)
+            .filter(|rule| !rule.passes_over(capability));
+        deciding
+            .next()
+            .is_some_and(|other| std::ptr::eq(other, rule))
+    }
+
+    /// Whether a rule names exactly this path.
+    fn is_named(&self, path: &ProjectPath) -> bool {
+        self.rules_at(path).any(|rule| rule.named.starts_with(path))
     }
 
     pub(crate) fn decide(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
@@ -197,7 +239,7 @@ impl FsTable {
         if matches!(capability, Capability::Create | Capability::Update)
             && decision.is_allowed()
             && guard::names_repository(path.as_str())
-            && self.rule_at(path).is_none()
+            && !self.is_named(path)
             && let Some(guard) = self.guarded.repositories()
         {
             return Decision::uncovered(Reason::NamedOnly(&guard.what), decision.rule);
@@ -218,11 +260,24 @@ impl FsTable {
         {
             return Decision::deny(Reason::Protected(&guard.what), None);
         }
-        let Some((rule, granted, depth)) = self.winner(&prefixes) else {
-            return Decision::uncovered(Reason::NoRule, None);
+        let mut passed = None;
+        let Some((rule, granted, depth)) = self.winner(capability, &prefixes, &mut passed) else {
+            return match passed {
+                None => Decision::uncovered(Reason::NoRule, None),
+                Some((rule, link)) => {
+                    Decision::uncovered(Reason::NotFollowed(link), Some(Rule::Fs(rule)))
+                }
+            };
         };
         if !granted.has(capability) {
-            return withheld(Rule::Fs(rule));
+            let withheld = withheld(Rule::Fs(rule));
+            return match passed {
+                None => withheld,
+                Some((_, link)) => Decision {
+                    reason: Reason::NotFollowed(link),
+                    ..withheld
+                },
+            };
         }
         if let Some(found) = self.sensitive.find(path)
             && depth < found.depth
@@ -277,26 +332,97 @@ impl FsTable {
         path: &ProjectPath,
     ) -> impl Iterator<Item = SensitiveBelow<'_>> {
         self.sensitive.find_below(path).filter(|below| {
-            let named = below.path.as_ref().and_then(|path| self.rule_at(path));
-            named.is_none()
+            let path = below.path.as_ref();
+            !path.is_some_and(|path| self.is_named(path))
         })
     }
 
-    /// The most specific rule, what it grants and its depth: the deepest one on the way.
-    fn winner(
-        &self,
+    /// The most specific rule, what it grants and its depth: the deepest one on the way. `passed` becomes the first
+    /// one that would have decided, did it follow its link.
+    fn winner<'t>(
+        &'t self,
+        capability: Capability,
         prefixes: &PathPrefixes<'_>,
-    ) -> Option<(&CompiledFsRule, FileCapabilities, usize)> {
+        passed: &mut Option<(&'t CompiledFsRule, &'t UnfollowedLink)>,
+    ) -> Option<(&'t CompiledFsRule, FileCapabilities, usize)> {
         for depth in (0..prefixes.count()).rev() {
-            if self.rule_levels.may_hold(depth)
-                && let Some(hit) = prefixes.find(&self.by_path, depth)
-                && let Some(rule) = self.rules.get(hit.value as usize)
-            {
-                return Some((rule, FileCapabilities::from_bits(hit.bits), depth));
+            if !self.rule_levels.may_hold(depth) {
+                continue;
+            }
+            let Some(hit) = prefixes.find(&self.by_path, depth) else {
+                continue;
+            };
+            let mut found = self.rules.get(hit.value as usize);
+            while let Some(rule) = found {
+                match &rule.unfollowed {
+                    Some(link) if link.capabilities.has(capability) => {
+                        passed.get_or_insert((rule, link));
+                        found = self.rules.get(rule.overruled as usize);
+                    }
+                    _ => return Some((rule, rule.granted, depth)),
+                }
             }
         }
         None
     }
+
+    /// Whether somebody wrote a rule with exactly this path.
+    pub(crate) fn is_rule_itself(&self, path: &ProjectPath) -> bool {
+        let mut rules = self.rules.iter();
+        rules.any(|rule| !rule.is_default && rule.named == *path)
+    }
+}
+
+/// Where the path of a rule leads.
+fn rule_path<L: Lookup>(
+    rule: &DeclaredFsRule,
+    guarded: &LazyGuarded,
+    workspace: &Workspace<L>,
+) -> Result<RulePath, ResolveError> {
+    let found = workspace.resolve_rule(&rule.path);
+    let met_links = match &found {
+        Ok(path) => !path.links.is_empty(),
+        Err(error) => error.reason.is_of_the_tree(),
+    };
+    // The guards are looked for only where they are needed.
+    if met_links && matches!(guarded.planters(), Planters::Anyone) {
+        return workspace.written_rule(&rule.path).map(RulePath::direct);
+    }
+    found
+}
+
+/// Compiles rules of which the paths are known. Links on them are looked at only if there are any.
+fn compiled<L: Lookup>(
+    resolved: &[(&DeclaredFsRule, RulePath)],
+    sensitive: &Sensitive,
+    guarded: &LazyGuarded,
+    workspace: &Workspace<L>,
+) -> Vec<CompiledFsRule> {
+    let judge = resolved.iter().any(|(_, path)| !path.links.is_empty());
+    let judge = judge.then(|| {
+        let rules: Vec<(&DeclaredFsRule, &RulePath)> =
+            resolved.iter().map(|(rule, path)| (*rule, path)).collect();
+        LinkJudge::new(&rules, sensitive, guarded, workspace)
+    });
+    let compile = |(rule, path): &(&DeclaredFsRule, RulePath)| {
+        let declared = rule.capabilities;
+        let unfollowed = judge
+            .as_ref()
+            .and_then(|judge| judge.unfollowed(path, declared));
+        let kept = unfollowed
+            .as_ref()
+            .map_or(FileCapabilities::NONE, |link| link.capabilities);
+        CompiledFsRule {
+            declared: (*rule).clone(),
+            path: path.real.clone(),
+            named: path.written.clone(),
+            granted: declared - kept,
+            unfollowed: unfollowed.map(Box::new),
+            is_default: false,
+            overruled: NONE,
+        }
+    };
+    resolved.iter().map(compile).collect()
 }
 
 fn entry(path: &ProjectPath, value: u32, bits: u8) -> IndexEntry {
@@ -324,7 +450,11 @@ fn default_rule(default: DefaultAccess) -> CompiledFsRule {
             origin: RuleOrigin::named("default of the runtime"),
         },
         path: ProjectPath::root(),
+        named: ProjectPath::root(),
+        granted: default.fs,
+        unfollowed: None,
         is_default: true,
+        overruled: NONE,
     }
 }
 

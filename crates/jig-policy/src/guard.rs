@@ -4,6 +4,7 @@ use jig_proto::ProjectPath;
 
 use crate::Capability;
 use crate::lookup::{Lookup, LookupEntry};
+use crate::planter::Planters;
 use crate::sensitive::Sensitive;
 
 /// What stands above the rules of every tool.
@@ -17,6 +18,10 @@ pub struct Guards {
     /// that is no directory as a whole. There it is the name of a repository elsewhere, or nothing yet: who
     /// writes it chooses the configuration that git obeys.
     pub repository: bool,
+    /// Who else may leave links in the workspace, which rules then find on their paths.
+    pub planters: Planters,
+    /// What is protected from those, and not from this tool: its own code.
+    pub own: Vec<ProjectPath>,
 }
 
 /// A path that a tool may not change, or not by a broad rule. Reading is not affected.

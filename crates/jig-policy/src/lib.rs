@@ -21,6 +21,7 @@ mod index;
 mod loader_variables;
 mod lookup;
 mod net;
+mod planter;
 mod policy;
 mod resolve;
 mod rules;
@@ -41,6 +42,7 @@ pub use guard::{Guards, Protected, ProtectionLevel};
 pub use loader_variables::{is_loader_prefix, is_loader_variable};
 pub use lookup::{DiskLookup, Lookup, LookupEntry};
 pub use net::{CompiledNetRule, NetRuleError, NetTarget, NetTargetError};
+pub use planter::{Planter, Planters, UnfollowedBecause, UnfollowedLink};
 pub use policy::{Policy, RuleError, RuleErrorKind, RuleErrors, RuleKind};
 pub use resolve::{ResolveError, ResolveReason, ResolvedPath, Workspace};
 pub use rules::{
@@ -53,6 +55,6 @@ pub use self_check::{
 pub use sensitive::{PatternError, Sensitive, SensitiveMatch};
 pub use suggest::{Suggestion, toml_key, toml_string};
 pub use target::{
-    CommandTarget, EnvTarget, FileTarget, MoveTarget, Permit, Refusal, RefusedTarget, RuleNote,
-    Target,
+    CommandTarget, EnvTarget, FileTarget, MoveTarget, MovedEntry, Permit, Refusal, RefusedTarget,
+    RuleNote, Target,
 };

@@ -7,7 +7,7 @@ use jig_proto::ProjectPath;
 
 use crate::command::{CommandProgram, CommandRuleError, CommandTable, CompiledCommandRule};
 use crate::connection::Connection;
-use crate::decision::Decision;
+use crate::decision::{Decision, Reason};
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
 use crate::fs::{CompiledFsRule, FsTable, Guarded};
 use crate::guard::{Guards, Protected};
@@ -16,6 +16,7 @@ use crate::net::{CompiledNetRule, NetRuleError, NetTable, NetTarget};
 use crate::resolve::{ResolveError, ResolvedPath, Workspace};
 use crate::rules::{DeclaredAccess, RuleOrigin};
 use crate::sensitive::Sensitive;
+use crate::target::MovedEntry;
 use crate::{Capability, DefaultAccess, FileCapabilities};
 
 /// The rules of one tool, compiled for one workspace: canonical paths, normalised hosts.
@@ -131,13 +132,17 @@ impl Policy {
 
     /// Whether something may be moved: `delete` on the source, `create` or, where something
     /// stands, `update` on the destination. A directory takes everything below it along, so
-    /// nothing below either name may be restricted.
+    /// nothing below either name may be restricted. A link is not moved to the path of a rule, which would
+    /// then follow it.
     pub fn decide_move(
         &self,
         from: &ResolvedPath,
         to: &ResolvedPath,
-        directory: bool,
+        entry: MovedEntry,
     ) -> Decision<'_> {
+        if entry == MovedEntry::Link && self.fs.is_rule_itself(to.path()) {
+            return Decision::deny(Reason::LinkAtRule, None);
+        }
         let away = self.fs.decide(Capability::Delete, from.path());
         let wanted = if to.exists() {
             Capability::Update
@@ -146,7 +151,7 @@ impl Policy {
         };
         let both = away.and(self.fs.decide(wanted, to.path()));
         match self.fs.pinned(to.path(), Capability::Create) {
-            Some(pinned) if directory => both.and(pinned),
+            Some(pinned) if entry == MovedEntry::Directory => both.and(pinned),
             _ => both,
         }
     }
@@ -210,6 +215,19 @@ impl Policy {
     /// The rules on files, in the order of their declaration; the default if none is declared.
     pub fn fs_rules(&self) -> &[CompiledFsRule] {
         self.fs.rules()
+    }
+
+    /// The rules on files as they come out: canonical paths, and what is granted there, none by a link that is not
+    /// followed.
+    pub fn canonical_fs_rules(&self) -> impl Iterator<Item = (&ProjectPath, FileCapabilities)> {
+        self.fs_rules().iter().map(|rule| {
+            let path = rule.path();
+            let beside = |capability: &Capability| {
+                rule.passes_over(*capability) && self.granted(path).has(*capability)
+            };
+            let beside: FileCapabilities = Capability::ALL.into_iter().filter(beside).collect();
+            (path, rule.capabilities() | beside)
+        })
     }
 
     /// What is granted on a path that is canonical already, and on all below it of which nothing else

@@ -43,14 +43,36 @@ impl<L: Lookup> Workspace<L> {
         &self.lookup
     }
 
-    /// Resolves the path of a rule: as [`resolve`](Self::resolve), with a bound on its length.
-    pub(crate) fn resolve_rule(&self, input: &str) -> Result<ResolvedPath, ResolveError> {
+    /// Resolves the path of a rule: as [`resolve`](Self::resolve), with a bound on its length, and with what
+    /// was met on the way.
+    pub(crate) fn resolve_rule(&self, input: &str) -> Result<RulePath, ResolveError> {
+        let written = self.written_rule(input)?;
+        let mut links = Vec::new();
+        let real = self.follow(&written, &mut links);
+        match real {
+            Ok(real) => Ok(RulePath {
+                written,
+                real: real.path,
+                links,
+            }),
+            Err(reason) => Err(ResolveError {
+                path: input.to_owned(),
+                reason,
+            }),
+        }
+    }
+
+    /// The path of a rule as its text says it: no link is followed.
+    pub(crate) fn written_rule(&self, input: &str) -> Result<ProjectPath, ResolveError> {
         if input.len() > MAX_RULE_PATH {
             let path = input.chars().take(80).chain("…".chars()).collect();
             let reason = ResolveReason::TooLong;
             return Err(ResolveError { path, reason });
         }
-        self.resolve(input)
+        self.normalize(input).map_err(|reason| ResolveError {
+            path: input.to_owned(),
+            reason,
+        })
     }
 
     /// Resolves a path as a tool or a rule wrote it to its canonical form.
@@ -64,7 +86,7 @@ impl<L: Lookup> Workspace<L> {
             reason,
         };
         let start = self.normalize(input).map_err(fail)?;
-        self.follow(&start).map_err(fail)
+        self.follow(&start, &mut Vec::new()).map_err(fail)
     }
 
     fn normalize(&self, input: &str) -> Result<ProjectPath, ResolveReason> {
@@ -95,13 +117,17 @@ impl<L: Lookup> Workspace<L> {
         })
     }
 
-    fn follow(&self, start: &ProjectPath) -> Result<ResolvedPath, ResolveReason> {
+    /// Follows the links on the way. The canonical place of each is added to `places`.
+    fn follow(
+        &self,
+        start: &ProjectPath,
+        places: &mut Vec<ProjectPath>,
+    ) -> Result<ResolvedPath, ResolveReason> {
         // A stack: the next component is at the end. Those that came out of a link are marked,
         // because a link must lead somewhere, while what the caller wrote need not exist yet.
         let mut pending: Vec<ResolveStep> = steps(start.as_str(), false).collect();
         pending.reverse();
         let mut done = ProjectPath::root();
-        let mut links = 0;
         while let Some(step) = pending.pop() {
             if step.name == ".." {
                 done = done.parent().ok_or(ResolveReason::LinkLeaves)?;
@@ -123,8 +149,8 @@ impl<L: Lookup> Workspace<L> {
                     return Ok(ResolvedPath::new(rest_of(here, pending), exists));
                 }
                 LookupEntry::Link(target) => {
-                    links += 1;
-                    if links > MAX_LINKS {
+                    places.push(here);
+                    if places.len() > MAX_LINKS {
                         return Err(ResolveReason::Loop);
                     }
                     let target = if Utf8Path::new(&target).has_root() {
@@ -182,6 +208,28 @@ fn rest_of(here: ProjectPath, mut pending: Vec<ResolveStep>) -> ProjectPath {
     }
     // What is pending was normal when it was pushed, so this only puts the type back on.
     ProjectPath::normalize(&text).unwrap_or(here)
+}
+
+/// The path of a rule: its text, where that leads, and by which links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RulePath {
+    /// The text in normal form, no link followed.
+    pub(crate) written: ProjectPath,
+    /// Where it leads. The same, if there are no links.
+    pub(crate) real: ProjectPath,
+    /// The canonical places of the links on the way.
+    pub(crate) links: Vec<ProjectPath>,
+}
+
+impl RulePath {
+    /// A rule path that goes nowhere but where its text says.
+    pub(crate) fn direct(path: ProjectPath) -> Self {
+        Self {
+            written: path.clone(),
+            real: path,
+            links: Vec::new(),
+        }
+    }
 }
 
 /// A path in canonical form: inside the workspace, with every link resolved.
@@ -264,6 +312,14 @@ pub enum ResolveReason {
 }
 
 impl ResolveReason {
+    /// Whether the text is a path of the workspace, and only what stands there is in the way.
+    pub fn is_of_the_tree(&self) -> bool {
+        matches!(
+            self,
+            Self::LinkLeaves | Self::Dangling | Self::Loop | Self::Lookup(_)
+        )
+    }
+
     fn headline(&self) -> &'static str {
         match self {
             Self::Outside => "path is outside the workspace",

@@ -16,6 +16,7 @@ use crate::env::EnvUse;
 use crate::guard::Guards;
 use crate::lookup::{DiskLookup, Lookup, LookupEntry};
 use crate::net::{Authority, NetTarget, NetTargetError};
+use crate::planter::Planters;
 use crate::policy::{Policy, RuleErrors};
 use crate::resolve::{ResolveError, ResolveReason, Workspace};
 use crate::rules::{
@@ -214,7 +215,10 @@ impl Checker {
         let policy = match &context.access {
             Some(wire) if !wire.fs.is_empty() => {
                 let access = DeclaredAccess::from(wire);
-                let guards = Guards::of_workspace();
+                let guards = Guards {
+                    planters: Planters::Anyone,
+                    ..Guards::of_workspace()
+                };
                 let nothing = DefaultAccess::NOTHING;
                 Some(Policy::compile(&access, nothing, &guards, &workspace)?)
             }
@@ -400,8 +404,7 @@ impl Policy {
     /// The policy as a tool is told about it: canonical paths, normalised hosts, the default of the
     /// runtime where nothing is declared.
     pub fn to_wire(&self) -> jig_proto::Access {
-        let fs = self.fs_rules().iter().map(|rule| {
-            let granted = rule.capabilities();
+        let fs = self.canonical_fs_rules().map(|(path, granted)| {
             let grants = jig_proto::FsGrants {
                 read: granted.has(Capability::Read),
                 create: granted.has(Capability::Create),
@@ -409,7 +412,7 @@ impl Policy {
                 delete: granted.has(Capability::Delete),
                 execute: granted.has(Capability::Execute),
             };
-            jig_proto::FsRule::new(rule.path().to_string(), grants)
+            jig_proto::FsRule::new(path.to_string(), grants)
         });
         let net = self.net_rules().iter().map(|rule| jig_proto::NetRule {
             host: rule.host().to_owned(),

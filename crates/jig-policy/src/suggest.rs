@@ -15,6 +15,7 @@ use crate::rules::{
     DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule,
     RuleOrigin,
 };
+use crate::target::MovedEntry;
 use crate::{Capability, FileCapabilities, Verdict};
 
 /// Rules to add, behind those that exist.
@@ -167,8 +168,11 @@ impl Suggestion {
         policy: &Policy,
         from: &ResolvedPath,
         to: &ResolvedPath,
-        directory: bool,
+        entry: MovedEntry,
     ) -> Option<Self> {
+        if entry == MovedEntry::Link && policy.fs.is_rule_itself(to.path()) {
+            return None;
+        }
         let mut rules = Vec::new();
         add_file_rules(policy, Capability::Delete, from, &mut rules)?;
         let wanted = if to.exists() {
@@ -177,7 +181,7 @@ impl Suggestion {
             Capability::Create
         };
         add_file_rules(policy, wanted, to, &mut rules)?;
-        if directory {
+        if entry == MovedEntry::Directory {
             add_rules_below(policy, Capability::Create, to, &mut rules)?;
         }
         Self::of_fs(policy, rules)
@@ -373,9 +377,7 @@ fn lift_below(
 ) {
     for rule in policy.fs_rules() {
         let below = rule.path() != path.path() && rule.path().starts_with(path.path());
-        let counting = policy.fs.rule_at(rule.path());
-        let counts = counting.is_some_and(|counting| std::ptr::eq(counting, rule));
-        if below && counts && !rule.capabilities().has(capability) {
+        if below && policy.fs.counts(rule, capability) && !rule.capabilities().has(capability) {
             let lifted = rule.capabilities().with(capability.into());
             rules.push(fs_rule(&rule.path().to_string(), lifted));
         }

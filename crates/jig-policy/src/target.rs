@@ -44,8 +44,19 @@ pub struct MoveTarget {
     pub from: ResolvedPath,
     /// Where to.
     pub to: ResolvedPath,
-    /// Whether a directory is moved, with all that is in it.
-    pub directory: bool,
+    /// What kind of thing is moved.
+    pub entry: MovedEntry,
+}
+
+/// What is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MovedEntry {
+    /// A file, or anything else that holds nothing.
+    File,
+    /// A directory, with all that is in it.
+    Directory,
+    /// A symbolic link.
+    Link,
 }
 
 /// One use of one variable of the host's environment.
@@ -86,7 +97,7 @@ impl Target for FileTarget {
 
 impl Target for MoveTarget {
     fn decide<'p>(&self, policy: &'p Policy) -> Decision<'p> {
-        policy.decide_move(&self.from, &self.to, self.directory)
+        policy.decide_move(&self.from, &self.to, self.entry)
     }
 
     fn operation(&self) -> &'static str {
@@ -98,7 +109,7 @@ impl Target for MoveTarget {
     }
 
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
-        Suggestion::for_move(policy, &self.from, &self.to, self.directory)
+        Suggestion::for_move(policy, &self.from, &self.to, self.entry)
     }
 }
 

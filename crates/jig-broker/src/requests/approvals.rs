@@ -75,12 +75,7 @@ impl ApprovableTarget for FileTarget {}
 
 impl ApprovableTarget for MoveTarget {
     fn remembered_as(&self) -> String {
-        format!(
-            "{}\0{}\0{}",
-            self.from.path(),
-            self.to.path(),
-            self.directory
-        )
+        format!("{}\0{}\0{:?}", self.from.path(), self.to.path(), self.entry)
     }
 }
 

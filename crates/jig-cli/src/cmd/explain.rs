@@ -4,8 +4,8 @@ use anyhow::anyhow;
 use jig_config::{OnUncovered, RuntimeKind, Tool};
 use jig_policy::{
     Capability, CommandProgram, CommandTarget, ConnectionTarget, DiskLookup, EnvTarget, EnvUse,
-    FileTarget, Loser, MoveTarget, NetTarget, OwnedSpeaks, Policy, ProgramNameError, ResolveError,
-    ResolvedPath, Target, Verdict, Workspace,
+    FileTarget, Loser, MoveTarget, MovedEntry, NetTarget, OwnedSpeaks, Policy, ProgramNameError,
+    ResolveError, ResolvedPath, Target, Verdict, Workspace,
 };
 use serde_json::{Value as Json, json};
 
@@ -41,7 +41,7 @@ pub(crate) fn answer(
     let answer = |target: JudgedTarget<'_>| target.answer(tool, &table, asks);
     let file = |capability: Capability, path: &str| match workspace.resolve(path) {
         Ok(path) => {
-            let losers = policy.losers_fs(&path);
+            let losers = policy.losers_fs(capability, &path);
             answer(JudgedTarget::new(
                 policy,
                 &FileTarget { capability, path },
@@ -59,13 +59,12 @@ pub(crate) fn answer(
         AccessQuestion::Move { from, to } => match (workspace.resolve(from), workspace.resolve(to))
         {
             (Ok(from), Ok(to)) => {
-                let losers = policy.losers_fs(&from);
-                let directory = is_directory(workspace, &from);
-                let target = MoveTarget {
-                    from,
-                    to,
-                    directory,
+                let losers = policy.losers_fs(Capability::Delete, &from);
+                let entry = match is_directory(workspace, &from) {
+                    true => MovedEntry::Directory,
+                    false => MovedEntry::File,
                 };
+                let target = MoveTarget { from, to, entry };
                 answer(JudgedTarget::new(policy, &target, losers))
             }
             (Err(error), _) | (_, Err(error)) => unresolved(tool, "move", &error),

@@ -60,7 +60,7 @@ fn losers_are_ranked_and_say_why() {
     let policy = compile(&access);
     let target = workspace(false).resolve("a/x").expect("it is inside");
     let losers: Vec<(String, LostBecause)> = policy
-        .losers_fs(&target)
+        .losers_fs(Capability::Read, &target)
         .iter()
         .map(|loser| (loser.rule.origin().to_string(), loser.why))
         .collect();

@@ -10,6 +10,7 @@ use crate::Capability;
 use crate::guard::{self, Guards, Protected};
 use crate::index::{Index, IndexEntry, Levels};
 use crate::lookup::Lookup;
+use crate::planter::Planters;
 use crate::resolve::Workspace;
 
 /// The protected paths as a decision needs them.
@@ -23,6 +24,11 @@ pub(crate) struct Guarded {
     above: Index,
     /// The protection of what git obeys in any repository, if there is one.
     repositories: Option<Protected>,
+    /// The names of protected paths that are links or lie behind one, by where they really are.
+    other_names: HashMap<ProjectPath, ProjectPath>,
+    /// What is protected from all others, and not from this tool.
+    own: Vec<ProjectPath>,
+    planters: Planters,
 }
 
 /// [`Guarded`], which finds out where the protected paths lead when it is first asked.
@@ -40,16 +46,24 @@ impl Guarded {
         // A configuration file may be a link: the name and what it leads to are both kept.
         let led_to = named.filter_map(|guard| {
             let resolved = workspace.resolve(guard.path.as_str()).ok()?;
-            (*resolved.path() != guard.path).then(|| Protected {
+            let led_to = Protected {
                 path: resolved.path().clone(),
                 ..guard.clone()
-            })
+            };
+            (led_to.path != guard.path).then(|| (led_to, guard.path.clone()))
         });
-        let led_to: Vec<Protected> = led_to.collect();
+        let (led_to, names): (Vec<Protected>, Vec<ProjectPath>) = led_to.unzip();
+        let real = led_to.iter().map(|guard| guard.path.clone());
+        let other_names = real.zip(names).collect();
         let mut protected = guards.protected;
         protected.extend(link);
         protected.extend(led_to);
-        Self::build(protected, repositories)
+        Self {
+            other_names,
+            own: guards.own,
+            planters: guards.planters,
+            ..Self::build(protected, repositories)
+        }
     }
 
     fn build(protected: Vec<Protected>, repositories: Option<Protected>) -> Self {
@@ -78,7 +92,25 @@ impl Guarded {
             levels,
             above,
             repositories,
+            other_names: HashMap::new(),
+            own: Vec::new(),
+            planters: Planters::default(),
         }
+    }
+
+    /// The name by which a protected path was found that lies behind a link.
+    pub(super) fn other_name(&self, real: &ProjectPath) -> Option<&ProjectPath> {
+        self.other_names.get(real)
+    }
+
+    /// What is protected from all others, and not from this tool.
+    pub(super) fn own(&self) -> &[ProjectPath] {
+        &self.own
+    }
+
+    /// Who else may leave links in the workspace.
+    pub(super) fn planters(&self) -> &Planters {
+        &self.planters
     }
 
     pub(super) fn protected(&self) -> &[Protected] {

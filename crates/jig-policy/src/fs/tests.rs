@@ -7,8 +7,8 @@ use jig_proto::ProjectPath;
 use crate::lookup::{Lookup, LookupEntry};
 use crate::{
     Capability, Decision, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards,
-    MoveTarget, Policy, ProtectionLevel, Reason, ResolvedPath, RuleErrors, RuleOrigin, Sensitive,
-    Verdict, Workspace,
+    MoveTarget, MovedEntry, Policy, ProtectionLevel, Reason, ResolvedPath, RuleErrors, RuleOrigin,
+    Sensitive, Verdict, Workspace,
 };
 
 /// An empty workspace, but for the links `linked -> real` and `out -> /etc`.
@@ -286,7 +286,16 @@ fn parents_of_restricted_paths_stay_x_65() {
 }
 
 fn moved(policy: &Policy, from: &str, to: &str, directory: bool) -> Verdict {
-    policy.decide_move(&at(from), &at(to), directory).verdict
+    policy
+        .decide_move(&at(from), &at(to), entry(directory))
+        .verdict
+}
+
+fn entry(directory: bool) -> MovedEntry {
+    match directory {
+        true => MovedEntry::Directory,
+        false => MovedEntry::File,
+    }
 }
 
 #[test]
@@ -309,7 +318,11 @@ fn moves_g_038_x_50_x_65() {
     // Where something stands, the destination is updated.
     check("x", "only-update/y", Verdict::Deny);
     let onto = ResolvedPath::from_handle(ProjectPath::normalize("only-update/y").expect("a path"));
-    assert!(plain.decide_move(&at("x"), &onto, false).is_allowed());
+    assert!(
+        plain
+            .decide_move(&at("x"), &onto, MovedEntry::File)
+            .is_allowed()
+    );
 }
 
 #[test]
@@ -433,7 +446,7 @@ fn a_denial_is_not_hidden_by_what_is_uncovered() {
         let target = MoveTarget {
             from: at(from),
             to: at(to),
-            directory: false,
+            entry: MovedEntry::File,
         };
         let refused = policy.permit(target).expect_err("it is refused");
         assert!(refused.approve().is_err(), "{from} to {to}");
@@ -441,7 +454,7 @@ fn a_denial_is_not_hidden_by_what_is_uncovered() {
     let target = MoveTarget {
         from: at(".env"),
         to: at("x"),
-        directory: false,
+        entry: MovedEntry::File,
     };
     let refused = policy.permit(target).expect_err("it is refused");
     assert!(refused.approve().is_ok(), "nothing denies this one");
@@ -545,8 +558,8 @@ fn a_repository_stays_where_it_is_and_its_folder_need_not_x_65() {
             ["create", path] => policy.decide_fs(Capability::Create, &at(path)),
             ["update", path] => policy.decide_fs(Capability::Update, &at(path)),
             ["delete", path] => policy.decide_fs(Capability::Delete, &at(path)),
-            ["move", from, to] => policy.decide_move(&at(from), &at(to), true),
-            ["move-file", from, to] => policy.decide_move(&at(from), &at(to), false),
+            ["move", from, to] => policy.decide_move(&at(from), &at(to), MovedEntry::Directory),
+            ["move-file", from, to] => policy.decide_move(&at(from), &at(to), MovedEntry::File),
             other => panic!("no operation: {other:?}"),
         };
         let found = format!("{:?} {}", decision.verdict, decision.why("change"));

@@ -23,6 +23,10 @@ class Workspace:
         self.canonical_root = os.path.realpath(root)
         self._roots = [root, self.canonical_root]
 
+    def of_rule(self, written: str) -> Parts:
+        """The components of the path of a rule. It is canonical already: no link on it is followed."""
+        return tuple(self._normalize(written))
+
     def resolve(self, written: str) -> Parts:
         """The canonical components of a path. Raises an :class:`FsAccessError`."""
         return self._follow(self._normalize(written), written)
@@ -119,7 +123,7 @@ class FsRules:
             if not isinstance(path, str):
                 raise ValueError("a rule on files has no `path`")
             try:
-                parts = workspace.resolve(path)
+                parts = workspace.of_rule(path)
             except FsAccessError as error:
                 raise ValueError(f"the rule on `{path}` can't be used: {error}") from error
             self._by_path[parts] = granted(rule)

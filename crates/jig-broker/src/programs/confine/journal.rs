@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use jig_files::{FoundJournal, Journal, JournalFolder};
 use jig_policy::{
-    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Policy,
-    RuleOrigin, Sensitive, Workspace,
+    Capability, DeclaredAccess, DeclaredFsRule, DefaultAccess, FileCapabilities, Guards, Planters,
+    Policy, RuleOrigin, Sensitive, Workspace,
 };
 use jig_proto::ProjectPath;
 use serde::{Deserialize, Serialize};
@@ -95,13 +95,10 @@ impl CallJournal {
         forbidden: &[ForbiddenPath],
         before: CallBaseline,
     ) -> Self {
-        let rules = policy.fs_rules().iter().map(|rule| JournalRule {
-            path: rule.path().to_string(),
-            capabilities: rule
-                .capabilities()
-                .iter()
-                .map(|one| one.name().to_owned())
-                .collect(),
+        let rules = policy.canonical_fs_rules();
+        let rules = rules.map(|(path, granted)| JournalRule {
+            path: path.to_string(),
+            capabilities: granted.iter().map(|one| one.name().to_owned()).collect(),
         });
         let forbidden = forbidden.iter().map(|name| ForbiddenName {
             base: name.base.clone(),
@@ -241,6 +238,8 @@ impl CallJournal {
         let guards = Guards {
             sensitive,
             repository: self.git,
+            // What the call has left on their paths is not followed.
+            planters: Planters::Anyone,
             ..Guards::default()
         };
         let root = camino::Utf8PathBuf::from_path_buf(self.root.clone()).ok()?;

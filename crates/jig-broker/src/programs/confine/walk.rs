@@ -326,7 +326,8 @@ impl WalkKey {
     fn of(policy: &Policy, root: &Path, patterns: &[&str]) -> Self {
         let mut text = patterns.join("\n");
         for rule in policy.fs_rules() {
-            text.push_str(&format!("\n\n{}\n{}", rule.path(), rule.capabilities()));
+            let (granted, link) = (rule.capabilities(), rule.unfollowed());
+            text.push_str(&format!("\n\n{}\n{granted}\n{link:?}", rule.path()));
         }
         for guard in policy.protected() {
             text.push_str(&format!("\n\n\n{}\n{:?}", guard.path, guard.level));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jig_files::{Place, PlaceKind};
-use jig_policy::{Capability, FileTarget, MoveTarget, Permit, ResolvedPath, Verdict};
+use jig_policy::{Capability, FileTarget, MoveTarget, MovedEntry, Permit, ResolvedPath, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
 use jig_proto::visible_line_to;
@@ -113,7 +113,11 @@ impl GrantedMove {
         let target = MoveTarget {
             from: from.resolved().clone(),
             to: to.resolved().clone(),
-            directory: *from.kind() == PlaceKind::Directory,
+            entry: match from.kind() {
+                PlaceKind::Directory => MovedEntry::Directory,
+                PlaceKind::Link(_) => MovedEntry::Link,
+                PlaceKind::Missing | PlaceKind::File | PlaceKind::Other => MovedEntry::File,
+            },
         };
         let uncovering = uncovered_by_move(judge.inner, &target);
         let permit = judge.permit(target, Some(from_text))?;
@@ -163,7 +167,7 @@ fn uncovered_by_move(inner: &BrokerCore, target: &MoveTarget) -> Option<ProjectP
     if is_denied(from) && inner.may_read(to) {
         return Some(from.clone());
     }
-    if !target.directory {
+    if target.entry != MovedEntry::Directory {
         return None;
     }
     let rules = inner.policy.fs_rules().iter();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use jig_policy::{
     Capability, CommandProgram, CommandTarget, Connection, DeclaredAccess, DeclaredCommandRule,
     DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule, DefaultAccess, EnvUse, FileCapabilities,
-    FileTarget, Guards, MoveTarget, NetTarget, Policy, ProtectionLevel, Reason, RuleOrigin,
-    SpokenProtocol, Verdict, Workspace,
+    FileTarget, Guards, MoveTarget, MovedEntry, NetTarget, Policy, ProtectionLevel, Reason,
+    RuleOrigin, SpokenProtocol, Verdict, Workspace,
 };
 
 use crate::agrees_with_reference::random::{on_env, on_files, on_net, workspace};
@@ -43,7 +43,7 @@ fn approving_a_move_does_not_approve_a_denied_part_of_it() {
         let target = MoveTarget {
             from: workspace.resolve(from).expect("it is inside"),
             to: workspace.resolve(to).expect("it is inside"),
-            directory: false,
+            entry: MovedEntry::File,
         };
         let refused = policy.permit(target).expect_err("it is refused");
         assert_eq!(refused.refusal.verdict, Verdict::Deny, "{from} to {to}");
@@ -120,13 +120,29 @@ fn a_rule_on_git_does_not_open_its_hooks_by_moving_it_x_66() {
             .decide_fs(Capability::Create, &at(".git/index"))
             .is_allowed()
     );
-    assert!(!policy.decide_move(&at(".git"), &at("x"), true).is_allowed());
-    assert!(!policy.decide_move(&at("x"), &at(".git"), true).is_allowed());
+    assert!(
+        !policy
+            .decide_move(&at(".git"), &at("x"), MovedEntry::Directory)
+            .is_allowed()
+    );
+    assert!(
+        !policy
+            .decide_move(&at("x"), &at(".git"), MovedEntry::Directory)
+            .is_allowed()
+    );
     // With the hooks named, the same is allowed.
     let rules = [rules[0], rules[1], (".git/hooks", FileCapabilities::ALL)];
     let (policy, _) = files(&rules, &Guards::default());
-    assert!(policy.decide_move(&at(".git"), &at("x"), true).is_allowed());
-    assert!(policy.decide_move(&at("x"), &at(".git"), true).is_allowed());
+    assert!(
+        policy
+            .decide_move(&at(".git"), &at("x"), MovedEntry::Directory)
+            .is_allowed()
+    );
+    assert!(
+        policy
+            .decide_move(&at("x"), &at(".git"), MovedEntry::Directory)
+            .is_allowed()
+    );
 }
 
 /// A pattern that a user adds below a built-in one counts, and so does a secret inside a secret.

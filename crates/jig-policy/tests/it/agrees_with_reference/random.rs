@@ -2,9 +2,10 @@
 
 use jig_policy::{
     Capability, DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule,
-    DeclaredNetRule, DefaultAccess, FileCapabilities, Guards, ProtectionLevel, RuleOrigin,
-    Workspace,
+    DeclaredNetRule, DefaultAccess, FileCapabilities, Guards, Planter, Planters, ProtectionLevel,
+    RuleOrigin, Workspace,
 };
+use jig_proto::ProjectPath;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -254,22 +255,53 @@ pub(crate) fn guards() -> impl Strategy<Value = Guards> {
         select(vec!["a", "a/b", "src/c", ".jig/keys", "ü", "keys"]),
         select(vec![ProtectionLevel::Named, ProtectionLevel::Never]),
     );
-    (any::<bool>(), vec(patterns, 0..3), vec(protected, 0..2)).prop_map(
-        |(of_workspace, patterns, protected)| {
-            let mut guards = if of_workspace {
-                Guards::of_workspace()
-            } else {
-                Guards::default()
-            };
-            for pattern in patterns {
-                guards.sensitive.add(pattern).expect("the pattern is valid");
-            }
-            for (path, level) in protected {
-                guards.protect(path, level, "a thing of the test");
-            }
-            guards
-        },
-    )
+    let inputs = (
+        any::<bool>(),
+        vec(patterns, 0..3),
+        vec(protected, 0..2),
+        planters(),
+    );
+    inputs.prop_map(|(of_workspace, patterns, protected, planters)| {
+        let mut guards = if of_workspace {
+            Guards::of_workspace()
+        } else {
+            Guards::default()
+        };
+        for pattern in patterns {
+            guards.sensitive.add(pattern).expect("the pattern is valid");
+        }
+        for (path, level) in protected {
+            guards.protect(path, level, "a thing of the test");
+        }
+        guards.planters = planters;
+        guards
+    })
+}
+
+/// Others who may have left links.
+fn planters() -> impl Strategy<Value = Planters> {
+    let planter = (
+        fs_rules(0..3),
+        capabilities(),
+        vec(select(vec!["keys", ".env*", "unknown"]), 0..2),
+        any::<bool>(),
+        vec(select(vec!["a", "a/b", "keys", ".git/config"]), 0..2),
+    );
+    let planter = planter.prop_map(|(rules, default, sensitive, configures_git, own)| Planter {
+        name: "another tool".to_owned(),
+        rules,
+        default,
+        sensitive: sensitive.into_iter().map(str::to_owned).collect(),
+        configures_git,
+        own: own
+            .into_iter()
+            .filter_map(|path| ProjectPath::normalize(path).ok())
+            .collect(),
+    });
+    prop_oneof![
+        8 => vec(planter, 0..3).prop_map(Planters::These),
+        1 => Just(Planters::Anyone),
+    ]
 }
 
 pub(crate) fn host() -> impl Strategy<Value = String> {

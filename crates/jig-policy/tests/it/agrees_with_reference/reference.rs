@@ -4,10 +4,11 @@
 //! Where the document on access grants is silent or was settled differently, the comment says so.
 
 pub(crate) mod connections;
+pub(crate) mod links;
 pub(crate) mod tree;
 
 use jig_policy::{
-    Capability, Decision, EnvUse, FileCapabilities, ProtectionLevel, Reason, Verdict,
+    Capability, Decision, EnvUse, FileCapabilities, MovedEntry, ProtectionLevel, Reason, Verdict,
 };
 use jig_policy::{DeclaredCommandRule, DeclaredEnvRule, DeclaredNetRule};
 
@@ -59,6 +60,8 @@ pub(crate) fn reason_name(reason: &Reason<'_>) -> &'static str {
         Reason::Withheld => "withheld",
         Reason::DefaultWithholds(_) => "default withholds",
         Reason::NoRule => "no rule",
+        Reason::NotFollowed(_) => "not followed",
+        Reason::LinkAtRule => "link at rule",
         Reason::Sensitive(_) => "sensitive",
         Reason::SensitiveBelow(_) => "sensitive below",
         Reason::Protected(_) => "protected",
@@ -86,16 +89,23 @@ pub(crate) struct Files {
 #[derive(Debug, Clone)]
 pub(crate) struct FilesRule {
     pub(crate) path: Names,
+    /// The path as it is written.
+    pub(crate) written: Names,
     pub(crate) capabilities: FileCapabilities,
+    /// What it does not decide, because a link leads to `path`.
+    pub(crate) passed: FileCapabilities,
     pub(crate) origin: String,
     pub(crate) is_default: bool,
 }
 
 impl Files {
-    /// The rule with the most components; of several at one path the last (G-021, G-039).
-    pub(crate) fn winner(&self, path: &Names) -> Option<&FilesRule> {
+    /// The rule with the most components; of several at one path the last (G-021, G-039). One that follows no
+    /// link is none.
+    pub(crate) fn winner(&self, capability: Capability, path: &Names) -> Option<&FilesRule> {
         let mut best: Option<&FilesRule> = None;
-        for rule in self.rules.iter().filter(|rule| path.is_within(&rule.path)) {
+        let deciding = |rule: &&FilesRule| !rule.passed.has(capability);
+        let matching = self.rules.iter().filter(|rule| path.is_within(&rule.path));
+        for rule in matching.filter(deciding) {
             if best.is_none_or(|best| rule.path.len() >= best.path.len()) {
                 best = Some(rule);
             }
@@ -106,7 +116,7 @@ impl Files {
     pub(crate) fn decide(&self, capability: Capability, path: &Names) -> Answer {
         let mut own = self.decide_alone(capability, path);
         // A `.git` below the workspace makes a repository of a folder: its name has to be in a rule.
-        let named = self.rules.iter().any(|rule| rule.path == *path);
+        let named = self.names(path);
         if self.repositories
             && matches!(capability, Capability::Create | Capability::Update)
             && own.verdict == Verdict::Allow
@@ -129,8 +139,12 @@ impl Files {
         from: &Names,
         to: &Names,
         to_exists: bool,
-        directory: bool,
+        entry: MovedEntry,
     ) -> Answer {
+        let mut rules = self.rules.iter().filter(|rule| !rule.is_default);
+        if entry == MovedEntry::Link && rules.any(|rule| rule.written == *to) {
+            return Answer::new(Verdict::Deny, "link at rule", None);
+        }
         let wanted = if to_exists {
             Capability::Update
         } else {
@@ -140,7 +154,7 @@ impl Files {
             .decide(Capability::Delete, from)
             .and(self.decide(wanted, to));
         match self.below(to, Capability::Create) {
-            Some(below) if directory => both.and(below),
+            Some(below) if entry == MovedEntry::Directory => both.and(below),
             _ => both,
         }
     }
@@ -164,15 +178,33 @@ impl Files {
         {
             return Answer::new(Verdict::Deny, "protected", None);
         }
-        let Some(rule) = self.winner(path) else {
-            return Answer::new(Verdict::Uncovered, "no rule", None);
+        // What would decide if rules followed every link.
+        let mut passed: Option<&FilesRule> = None;
+        for rule in self.rules.iter().filter(|rule| path.is_within(&rule.path)) {
+            if passed.is_none_or(|best| rule.path.len() >= best.path.len()) {
+                passed = Some(rule);
+            }
+        }
+        let passed = passed.filter(|rule| rule.passed.has(capability));
+        let Some(rule) = self.winner(capability, path) else {
+            return match passed {
+                None => Answer::new(Verdict::Uncovered, "no rule", None),
+                Some(rule) => {
+                    let origin = Some(rule.origin.clone());
+                    Answer::new(Verdict::Uncovered, "not followed", origin)
+                }
+            };
         };
         let origin = Some(rule.origin.clone());
         if !rule.capabilities.has(capability) {
+            let why = |why| match passed.is_some_and(|one| one.path.len() >= rule.path.len()) {
+                true => "not followed",
+                false => why,
+            };
             return if rule.is_default {
-                Answer::new(Verdict::Uncovered, "default withholds", origin)
+                Answer::new(Verdict::Uncovered, why("default withholds"), origin)
             } else {
-                Answer::new(Verdict::Deny, "withheld", origin)
+                Answer::new(Verdict::Deny, why("withheld"), origin)
             };
         }
         // Every part of the path that is sensitive must be named by the rule.
@@ -191,7 +223,11 @@ impl Files {
     }
 
     /// What git obeys in a repository and `path` is or lies in.
-    fn obeyed(&self, capability: Capability, path: &Names) -> Vec<(Names, ProtectionLevel)> {
+    pub(crate) fn obeyed(
+        &self,
+        capability: Capability,
+        path: &Names,
+    ) -> Vec<(Names, ProtectionLevel)> {
         let ends = (2..=path.len()).filter(|count| {
             let names: Vec<&str> = path.0[..*count].iter().map(String::as_str).collect();
             self.repositories
@@ -233,8 +269,11 @@ impl Files {
         let restricting = self.rules.iter().enumerate().rev().find(|(number, rule)| {
             let overruled = self.rules[number + 1..]
                 .iter()
-                .any(|later| later.path == rule.path);
-            strictly_below(&rule.path) && !overruled && !rule.capabilities.has(capability)
+                .any(|later| later.path == rule.path && !later.passed.has(capability));
+            strictly_below(&rule.path)
+                && !overruled
+                && !rule.passed.has(capability)
+                && !rule.capabilities.has(capability)
         });
         if let Some((_, rule)) = restricting {
             let origin = Some(rule.origin.clone());
@@ -243,12 +282,7 @@ impl Files {
         let open = self.patterns.iter().any(|pattern| {
             sensitive_names_below(pattern, path)
                 .into_iter()
-                .any(|below| {
-                    !self
-                        .rules
-                        .iter()
-                        .any(|rule| Some(&rule.path) == below.as_ref())
-                })
+                .any(|below| !below.is_some_and(|below| self.names(&below)))
         });
         open.then(|| Answer::new(Verdict::Uncovered, "sensitive below", None))
     }
@@ -271,8 +305,14 @@ impl Files {
         never || (whole && (protected_below || self.holds_obeyed(path) || nameless_below))
     }
 
+    /// Whether some rule names exactly this path: it is there, and says so.
+    fn names(&self, path: &Names) -> bool {
+        let mut rules = self.rules.iter();
+        rules.any(|rule| rule.path == *path && rule.written.is_within(path))
+    }
+
     /// Whether a pattern ends exactly at this path.
-    fn is_sensitive(&self, path: &Names) -> bool {
+    pub(crate) fn is_sensitive(&self, path: &Names) -> bool {
         self.patterns.iter().any(|pattern| {
             let (anchored, globs) = pattern_parts(pattern);
             let tail = path.last(globs.len());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jig_files::FilesLookup;
-use jig_policy::{Capability, DefaultAccess, Guards, Policy, ResolvedPath, Workspace};
+use jig_policy::{Capability, DefaultAccess, Guards, MovedEntry, Policy, ResolvedPath, Workspace};
 use serde_json::{Value, json};
 
 use crate::common::{On, Tried, access, project_path};
@@ -42,7 +42,11 @@ fn may(policy: &Policy, capability: Capability, path: &str) -> bool {
 
 fn may_move(policy: &Policy, from: &str, to: &str, directory: bool) -> bool {
     let resolved = |path: &str| ResolvedPath::from_handle(project_path(path));
-    let decision = policy.decide_move(&resolved(from), &resolved(to), directory);
+    let entry = match directory {
+        true => MovedEntry::Directory,
+        false => MovedEntry::File,
+    };
+    let decision = policy.decide_move(&resolved(from), &resolved(to), entry);
     decision.is_allowed()
 }
 

@@ -128,6 +128,22 @@ impl Lost {
 
 /// The canonical names, and whether something stands there (G-053 to G-057, X-12).
 pub(crate) fn resolve(tree: &Tree, input: &str) -> Result<(Names, bool), Lost> {
+    // As many links as Linux follows.
+    let written = written(input)?;
+    walk(tree, Names::default(), &written.0, &mut 40, &mut Vec::new())
+}
+
+/// The places of the links on the way.
+pub(crate) fn links_on(tree: &Tree, input: &str) -> Vec<Names> {
+    let mut met = Vec::new();
+    if let Ok(written) = written(input) {
+        let _ = walk(tree, Names::default(), &written.0, &mut 40, &mut met);
+    }
+    met
+}
+
+/// The names of a path as its text says them.
+pub(crate) fn written(input: &str) -> Result<Names, Lost> {
     if input.is_empty() || input.contains('\0') {
         return Err(Lost::Syntax);
     }
@@ -146,8 +162,7 @@ pub(crate) fn resolve(tree: &Tree, input: &str) -> Result<(Names, bool), Lost> {
             _ => names.push(name),
         }
     }
-    // As many links as Linux follows.
-    walk(tree, Names::default(), &names, &mut 40)
+    Ok(Names(names))
 }
 
 /// The parts of an absolute path after the root's, if they begin with it.
@@ -157,7 +172,13 @@ fn below_root(path: &str) -> Option<Vec<String>> {
 }
 
 /// What the caller wrote: it may end in names that do not exist yet.
-fn walk(tree: &Tree, at: Names, names: &[String], links: &mut u32) -> Result<(Names, bool), Lost> {
+fn walk(
+    tree: &Tree,
+    at: Names,
+    names: &[String],
+    links: &mut u32,
+    met: &mut Vec<Names>,
+) -> Result<(Names, bool), Lost> {
     let Some((name, rest)) = names.split_first() else {
         return Ok((at, true));
     };
@@ -165,16 +186,25 @@ fn walk(tree: &Tree, at: Names, names: &[String], links: &mut u32) -> Result<(Na
     let next = match tree.at(&here) {
         None => return Ok((here.followed_by(rest), false)),
         Some(Node::Directory | Node::File) => here,
-        Some(Node::Link(target)) => end_of_link(tree, at, &target, links)?,
+        Some(Node::Link(target)) => {
+            met.push(here);
+            end_of_link(tree, at, &target, links, met)?
+        }
     };
     if tree.at(&next) == Some(Node::File) {
         return Ok((next.followed_by(rest), rest.is_empty()));
     }
-    walk(tree, next, rest, links)
+    walk(tree, next, rest, links, met)
 }
 
 /// Where a link in the directory `at` leads: all of it must exist.
-fn end_of_link(tree: &Tree, at: Names, target: &str, links: &mut u32) -> Result<Names, Lost> {
+fn end_of_link(
+    tree: &Tree,
+    at: Names,
+    target: &str,
+    links: &mut u32,
+    met: &mut Vec<Names>,
+) -> Result<Names, Lost> {
     *links = links.checked_sub(1).ok_or(Lost::Loop)?;
     let (mut at, names) = if target.starts_with('/') {
         let names = below_root(target).ok_or(Lost::LinkLeaves)?;
@@ -193,7 +223,10 @@ fn end_of_link(tree: &Tree, at: Names, target: &str, links: &mut u32) -> Result<
         let here = at.followed_by(&[name]);
         at = match tree.at(&here) {
             None => return Err(Lost::Dangling),
-            Some(Node::Link(target)) => end_of_link(tree, at, &target, links)?,
+            Some(Node::Link(target)) => {
+                met.push(here);
+                end_of_link(tree, at, &target, links, met)?
+            }
             Some(_) => here,
         };
     }
