@@ -48,13 +48,15 @@ pub use machine::{
 };
 pub use process::{
     ArgumentSizes, ByteSize, Child, Containment, DOOR, Enforcement, Exit, GatewaySockets, Interest,
-    Launch, Observation, ObservedAccess, ObservedTarget, Observer, Pool, ProcessLimit,
-    ProcessLimits, Program, ProgramEnvironment, ReadyInterests, SpawnError, SpawnRequest, Status,
-    Stdio, TreeUsage, Waker, is_temporary, minimal_environment, poll, seal_descriptors,
-    set_nonblocking, shim, spawn, unchangeable, without_device_commands,
+    Launch, NameSupervisor, Observation, ObservedAccess, ObservedTarget, Observer, Pool,
+    ProcessLimit, ProcessLimits, Program, ProgramEnvironment, ReadyInterests, RefusedName,
+    RefusedNames, SpawnError, SpawnRequest, Status, Stdio, TreeUsage, Waker, is_temporary,
+    minimal_environment, poll, seal_descriptors, set_nonblocking, shim, spawn, unchangeable,
+    without_device_commands,
 };
 pub use profile::{
-    Enforce, GATEWAY_V4, GatewayProfile, Layers, NAMES_V4, NAMES_V6, Network, Overlay, PROXY_PORT,
-    PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile, Rights, RuleSource,
+    Enforce, GATEWAY_V4, GatewayProfile, GuardedName, Layers, NAMES_V4, NAMES_V6, Network, Overlay,
+    PROXY_PORT, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile, Rights,
+    RuleSource,
 };
 pub use sys::{BorrowedDescriptor, Descriptor};

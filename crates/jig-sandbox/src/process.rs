@@ -20,6 +20,7 @@ mod seal;
 mod shim;
 mod status;
 mod stream;
+mod supervise;
 mod unchangeable;
 mod usage;
 
@@ -40,6 +41,7 @@ pub use seal::seal_descriptors;
 pub use shim::{DOOR, shim};
 pub use status::{Enforcement, Status};
 pub use stream::without_device_commands;
+pub use supervise::{NameSupervisor, RefusedName, RefusedNames};
 pub use unchangeable::{is_temporary, unchangeable};
 pub use usage::TreeUsage;
 

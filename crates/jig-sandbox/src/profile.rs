@@ -34,6 +34,10 @@ pub struct Profile {
     /// no layers (they need namespaces) the program is not started, whatever `enforce` says; only a cache
     /// is done without.
     pub overlays: Vec<Overlay>,
+    /// Names that may not come into being, wherever a rule lets the program make names. The first that speaks of a
+    /// name decides. It takes namespaces: see [`Child::supervisor`](crate::Child::supervisor).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guarded_names: Vec<GuardedName>,
     /// What it can talk to.
     pub network: Network,
     /// Where the program finds a socket that the host listens on, below a private directory. The host
@@ -56,6 +60,7 @@ impl Profile {
             pins: Vec::new(),
             replaced: Vec::new(),
             overlays: Vec::new(),
+            guarded_names: Vec::new(),
             network: Network::None,
             door: None,
             enforce: Enforce::Required,
@@ -69,6 +74,20 @@ impl Profile {
         without.overlays.retain(|overlay| !overlay.cache);
         (without.overlays.len() < self.overlays.len()).then_some(without)
     }
+}
+
+/// A name that may not come into being: not as a file, a directory, a link or a socket, and not by moving something
+/// there. What is there already is not its business.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GuardedName {
+    /// Absolute and canonical: the directory that the name is in, or below which it is.
+    pub base: PathBuf,
+    /// The rest of the path. `*` stands for any run of bytes in a part of it.
+    pub pattern: PathBuf,
+    /// Whether the pattern counts in every directory below `base`, or only in `base`.
+    pub at_any_depth: bool,
+    /// Whether it may come into being all the same, and whatever is below it.
+    pub is_free: bool,
 }
 
 /// What may be done at a path and below it.

@@ -8,6 +8,7 @@ use super::gateway::GatewaySockets;
 use super::observe::Observer;
 use super::request::ProcessLimit;
 use super::status::Status;
+use super::supervise::NameSupervisor;
 use super::usage::TreeUsage;
 use crate::sys::{BorrowedDescriptor, Descriptor, ProcessTree};
 
@@ -36,6 +37,8 @@ pub struct Child {
     pub observer: Option<Observer>,
     /// Why there is no observer although the request wanted one.
     pub unobserved: Option<String>,
+    /// Who performs what makes names in it, if its profile guards any and that can be had: see [`Status::guarded_names`].
+    pub supervisor: Option<NameSupervisor>,
     /// What is enforced on it.
     pub status: Status,
     process: ProcessTree,
@@ -51,6 +54,7 @@ impl Child {
             gateway,
             observer,
             unobserved,
+            supervisor,
             status,
             process,
         } = started;
@@ -62,6 +66,7 @@ impl Child {
             gateway,
             observer,
             unobserved,
+            supervisor,
             status,
             process,
         }
@@ -161,6 +166,7 @@ pub(crate) struct StartedChild {
     pub(crate) gateway: Option<GatewaySockets>,
     pub(crate) observer: Option<Observer>,
     pub(crate) unobserved: Option<String>,
+    pub(crate) supervisor: Option<NameSupervisor>,
     pub(crate) status: Status,
     pub(crate) process: ProcessTree,
 }

@@ -34,6 +34,10 @@ pub struct Status {
     /// Rules on files that are not held, each in one sentence without a period; they are among the gaps of `files`, too.
     /// A profile that requires all of them to be held does not start instead.
     pub unheld: Vec<String>,
+    /// That the names which [`Profile::guarded_names`](crate::Profile::guarded_names) lists do not come into being, not
+    /// even for a moment; `None` if it lists none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guarded_names: Option<Enforcement>,
 }
 
 impl Status {

@@ -8,7 +8,7 @@ use crate::machine::{
     Cgroup, CgroupLayout, HostSurroundings, Landlock, Machine, Namespaces, Privileges, ProbeResult,
     Seccomp, Sysctls, Wasm,
 };
-use crate::process::Observation;
+use crate::process::{Observation, RefusedNames};
 use crate::profile::Profile;
 
 /// The facts that hold without asking the system.
@@ -82,6 +82,16 @@ impl Watcher {
     }
 
     pub(crate) fn finish(self) -> Observation {
+        match self.0 {}
+    }
+}
+
+/// Nothing is supervised.
+#[derive(Debug)]
+pub(crate) struct CreationReports(Infallible);
+
+impl CreationReports {
+    pub(crate) fn take(&self) -> RefusedNames {
         match self.0 {}
     }
 }

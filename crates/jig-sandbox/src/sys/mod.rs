@@ -10,8 +10,8 @@ mod linux;
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 pub(crate) use linux::{
-    ProcessTree, Wake, Watcher, Zygote, is_temporary, poll, probe, seal_descriptors,
-    set_nonblocking, shim, spawn, unchangeable, without_device_commands,
+    CreationReports, ProcessTree, Wake, Watcher, Zygote, is_temporary, poll, probe,
+    seal_descriptors, set_nonblocking, shim, spawn, unchangeable, without_device_commands,
 };
 
 #[cfg(any(
@@ -58,7 +58,8 @@ mod foreign;
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 pub(crate) use foreign::{
-    Watcher, Zygote, is_temporary, probe, shim, unchangeable, without_device_commands,
+    CreationReports, Watcher, Zygote, is_temporary, probe, shim, unchangeable,
+    without_device_commands,
 };
 
 #[cfg(unix)]

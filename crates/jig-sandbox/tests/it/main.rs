@@ -10,3 +10,5 @@ mod observe;
 mod plain_user;
 #[cfg(target_os = "linux")]
 mod shim;
+#[cfg(target_os = "linux")]
+mod supervise;

@@ -48,6 +48,7 @@ fn one_gap_makes_it_incomplete() {
         privileges: Enforcement::Enforced,
         limits: Enforcement::Enforced,
         unheld: Vec::new(),
+        guarded_names: None,
     };
     assert!(full.is_complete());
     let set: [fn(&mut Status, Enforcement); 7] = [

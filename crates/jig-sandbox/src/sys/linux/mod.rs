@@ -2,6 +2,7 @@
 
 mod child;
 mod confine;
+mod creation;
 mod observe;
 mod order;
 mod probe;
@@ -12,6 +13,7 @@ mod stage;
 mod stream;
 mod uapi;
 
+pub(crate) use creation::CreationReports;
 pub(crate) use observe::Watcher;
 pub(crate) use probe::probe;
 pub(crate) use readiness::{Wake, poll, set_nonblocking};

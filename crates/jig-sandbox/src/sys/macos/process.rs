@@ -39,6 +39,7 @@ pub(crate) fn spawn(request: SpawnRequest) -> Result<crate::process::StartedChil
         gateway: None,
         observer: None,
         unobserved,
+        supervisor: None,
         status: launched.status,
         process: launched.process,
     })
@@ -181,6 +182,8 @@ fn not_asked_for() -> Status {
         privileges: not(),
         limits: not(),
         unheld: Vec::new(),
+        // On Linux only.
+        guarded_names: None,
     }
 }
 

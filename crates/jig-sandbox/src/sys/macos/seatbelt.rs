@@ -121,6 +121,7 @@ pub(crate) fn status(profile: &Profile, limits: &ProcessLimits) -> Status {
         privileges: partly("system calls are not filtered"),
         limits: Enforcement::but_for(of_tree),
         unheld: Vec::new(),
+        guarded_names: None,
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) fn status(
         privileges: view.privileges(),
         limits: limits_of(limits, confinement.namespaces, accepted),
         unheld: confinement.unheld.clone(),
+        // The listener comes later.
+        guarded_names: None,
     }
 }
 

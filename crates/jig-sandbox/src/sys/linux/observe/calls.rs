@@ -12,7 +12,7 @@ use rustix::io::Errno;
 /// A call that waits: `struct seccomp_notif`.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
-pub(super) struct SeccompNotif {
+pub(in crate::sys::linux) struct SeccompNotif {
     /// The cookie by which it is answered.
     pub(super) id: u64,
     /// The thread that makes the call, as this process sees it.
@@ -23,6 +23,26 @@ pub(super) struct SeccompNotif {
     architecture: u32,
     instruction: u64,
     pub(super) arguments: [u64; 6],
+}
+
+impl SeccompNotif {
+    /// Its bytes, with another number of the thread.
+    pub(super) fn of_thread(mut self, thread: u32) -> [u8; 80] {
+        self.thread = thread;
+        let mut bytes = [0; 80];
+        let low_high = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        let words = [
+            self.id,
+            low_high(self.thread, self.flags),
+            low_high(self.number.cast_unsigned(), self.architecture),
+            self.instruction,
+        ];
+        let words = words.into_iter().chain(self.arguments);
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
 }
 
 /// `struct seccomp_notif_resp`.
@@ -48,11 +68,26 @@ pub(super) fn receive(listener: &OwnedFd) -> Result<SeccompNotif, Errno> {
 /// Lets a call go on as if nobody had looked. `ENOENT`: it was given up meanwhile.
 pub(super) fn let_go(listener: &OwnedFd, id: u64) -> Result<(), Errno> {
     const CONTINUE: u32 = 1;
+    answer(listener, id, 0, CONTINUE)
+}
+
+/// Has a call fail.
+pub(super) fn refuse(listener: &OwnedFd, id: u64) -> Result<(), Errno> {
+    answer(listener, id, -libc::EACCES, 0)
+}
+
+/// Whether a call still waits.
+pub(super) fn is_valid(listener: &OwnedFd, id: u64) -> bool {
+    // SAFETY: the id is a live local of the size that is part of the command.
+    unsafe { libc::ioctl(listener.as_raw_fd(), IS_VALID as _, &raw const id) == 0 }
+}
+
+fn answer(listener: &OwnedFd, id: u64, error: i32, flags: u32) -> Result<(), Errno> {
     let mut answer = SeccompNotifResp {
         id,
         value: 0,
-        error: 0,
-        flags: CONTINUE,
+        error,
+        flags,
     };
     // SAFETY: the answer is a live local of the size that is part of the command.
     let result = unsafe { libc::ioctl(listener.as_raw_fd(), SEND as _, &raw mut answer) };
@@ -102,9 +137,10 @@ fn check(result: c_long) -> Result<c_long, Errno> {
     Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
 }
 
-// `SECCOMP_IOCTL_NOTIF_RECV`, `_SEND` and `_SET_FLAGS`: direction, size, kind `!` and number.
+// `SECCOMP_IOCTL_NOTIF_RECV`, `_SEND`, `_ID_VALID` and `_SET_FLAGS`: direction, size, kind `!` and number.
 const RECEIVE: u32 = 0xc050_2100;
 const SEND: u32 = 0xc018_2101;
+const IS_VALID: u32 = 0x4008_2102;
 const SET_FLAGS: u32 = 0x4008_2104;
 
 /// Both architectures have words of 64 bits.

@@ -28,9 +28,10 @@ use rustix::io::Errno;
 use self::call_targets::{CallAccess, ObservedCall};
 use self::calls::SeccompNotif;
 use self::sightings::ObservationLedger;
-pub(in crate::sys::linux) use self::table::filter;
 use self::table::{CallShape, PathEffect};
+pub(in crate::sys::linux) use self::table::{filter, filter_with_creation};
 use self::view::{ProcThread, ProcessView};
+use super::creation;
 use super::uapi::BlockedSignals;
 use crate::process::{Observation, ObservedTarget};
 use crate::profile::Rights;
@@ -44,7 +45,13 @@ type SharedObservations = Arc<Mutex<Option<ObservationLedger>>>;
 
 impl Watcher {
     /// Begins to answer at a listener. `programs` are the files of which the first that works is executed.
-    pub(super) fn start(listener: OwnedFd, programs: Vec<CString>) -> io::Result<Self> {
+    ///
+    /// Calls that make names are passed on to whoever is at the other end of `supervisor`.
+    pub(super) fn start(
+        listener: OwnedFd,
+        programs: Vec<CString>,
+        supervisor: Option<OwnedFd>,
+    ) -> io::Result<Self> {
         let book = SharedObservations::new(Mutex::new(Some(ObservationLedger::default())));
         let copy = book.clone();
         // The thread inherits that: handlers of the host run on its own threads.
@@ -52,7 +59,7 @@ impl Watcher {
         std::thread::Builder::new()
             .name(NAME.to_owned())
             .stack_size(STACK)
-            .spawn(move || ObserverThread::new(listener, copy, programs).serve())?;
+            .spawn(move || ObserverThread::new(listener, copy, programs, supervisor).serve())?;
         Ok(Self(book))
     }
 
@@ -109,6 +116,10 @@ struct ObserverThread {
     view: Option<Rc<ProcessView>>,
     /// Whether processes of this tree change their root.
     roots_change: bool,
+    /// The line to whoever performs calls that make names.
+    supervisor: Option<OwnedFd>,
+    /// The numbers of threads in their own process namespace.
+    inner: HashMap<u32, (ProcThread, u32)>,
 }
 
 /// A thread of the tree.
@@ -121,7 +132,12 @@ struct ObservedThread {
 }
 
 impl ObserverThread {
-    fn new(listener: OwnedFd, book: SharedObservations, programs: Vec<CString>) -> Self {
+    fn new(
+        listener: OwnedFd,
+        book: SharedObservations,
+        programs: Vec<CString>,
+        supervisor: Option<OwnedFd>,
+    ) -> Self {
         Self {
             listener,
             book,
@@ -129,6 +145,8 @@ impl ObserverThread {
             callers: HashMap::new(),
             view: None,
             roots_change: false,
+            supervisor,
+            inner: HashMap::new(),
         }
     }
 
@@ -138,9 +156,10 @@ impl ObserverThread {
             let is_wanted = lock(&self.book).is_some();
             let read = is_wanted.then(|| self.read(&notice));
             // What ends because of the answer finds its last call noted: whoever asks must wait for the lock.
-            let mut book = lock(&self.book);
+            let shared = self.book.clone();
+            let mut book = lock(&shared);
             // A call that was given up may have been another's by the time it was read.
-            let is_valid = calls::let_go(&self.listener, notice.id).is_ok();
+            let is_valid = self.answer(&notice);
             if let (true, Some(read), Some(ledger)) = (is_valid, read, &mut *book) {
                 match read {
                     Ok((program, wants)) => {
@@ -152,6 +171,43 @@ impl ObserverThread {
                 }
             }
         }
+    }
+
+    /// Answers a call, or has it answered. Whether it still waited.
+    fn answer(&mut self, notice: &SeccompNotif) -> bool {
+        let is_held = creation::is_held(notice.number.cast_unsigned(), &notice.arguments);
+        if self.supervisor.is_none() || !is_held {
+            return calls::let_go(&self.listener, notice.id).is_ok();
+        }
+        let inner = self.inner_number(notice.thread);
+        // The number was still its own after it was looked at.
+        let is_valid = calls::is_valid(&self.listener, notice.id);
+        let passed_on = match (inner, &self.supervisor) {
+            (Some(inner), Some(line)) => creation::pass_on(line, &notice.of_thread(inner)).is_ok(),
+            _ => false,
+        };
+        if !passed_on {
+            // It is never told to go on: nobody would judge it.
+            let _ = calls::refuse(&self.listener, notice.id);
+        }
+        is_valid
+    }
+
+    /// The number of a thread in the innermost of its process namespaces.
+    fn inner_number(&mut self, number: u32) -> Option<u32> {
+        // Once the thread has ended, its directory leads nowhere.
+        if let Some((thread, inner)) = self.inner.get(&number)
+            && thread.link("cwd").is_ok()
+        {
+            return Some(*inner);
+        }
+        let thread = ProcThread::of(number).ok()?;
+        let inner = thread.inner_number()?;
+        if self.inner.len() >= MOST_CALLERS {
+            self.inner.clear();
+        }
+        self.inner.insert(number, (thread, inner));
+        Some(inner)
     }
 
     /// The next call; `None` when nobody is left who could make one.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::sys::linux::confine::{self, UnwatchedCondition};
+use crate::sys::linux::creation;
 use crate::sys::linux::order::Instruction;
 
 /// What a call says.
@@ -77,6 +78,18 @@ pub(in crate::sys::linux) fn filter() -> &'static [Instruction] {
     FILTER.get_or_init(|| {
         let calls = CALLS.iter().map(|(name, _, unless)| (*name, *unless));
         confine::watching(calls)
+    })
+}
+
+/// The filter that shows the calls of the table, and those that a supervisor performs.
+pub(in crate::sys::linux) fn filter_with_creation() -> &'static [Instruction] {
+    static FILTER: OnceLock<Vec<Instruction>> = OnceLock::new();
+    FILTER.get_or_init(|| {
+        let seen = CALLS.iter().map(|(name, _, unless)| (*name, *unless));
+        // Those are in the table too, but for the few that name nothing.
+        let is_new = |name: &str| CALLS.iter().all(|(other, ..)| *other != name);
+        let more = creation::calls().filter(|(name, _)| is_new(name));
+        confine::watching(seen.chain(more))
     })
 }
 

@@ -25,6 +25,18 @@ impl ProcThread {
         rustix::fs::open(format!("/proc/{number}"), flags, Mode::empty()).map(Self)
     }
 
+    /// Its number in the innermost of its process namespaces.
+    pub(super) fn inner_number(&self) -> Option<u32> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.0, c"status", flags, Mode::empty()).ok()?;
+        let mut text = [0; 4096];
+        let length = rustix::io::read(&file, &mut text).ok()?;
+        let mut lines = text[..length].split(|byte| *byte == b'\n');
+        let numbers = lines.find_map(|line| line.strip_prefix(b"NSpid:"))?;
+        let last = numbers.split(|byte| *byte == b'\t').next_back()?;
+        std::str::from_utf8(last).ok()?.parse().ok()
+    }
+
     /// Where one of its links leads: its working directory, its program, a descriptor.
     pub(super) fn link(&self, name: &str) -> Result<Vec<u8>, Errno> {
         rustix::fs::readlinkat(&self.0, name, Vec::new()).map(CString::into_bytes)

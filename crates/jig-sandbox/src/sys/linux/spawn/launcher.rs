@@ -247,6 +247,7 @@ const NEEDED: u64 = 1 << 1 // CAP_DAC_OVERRIDE
     | 1 << 8 // CAP_SETPCAP
     | 1 << 10 // CAP_NET_BIND_SERVICE
     | 1 << 12 // CAP_NET_ADMIN
+    | 1 << 19 // CAP_SYS_PTRACE, for supervisors
     | 1 << 21; // CAP_SYS_ADMIN
 
 /// The launcher keeps `CAP_SYS_PTRACE` from all tools.

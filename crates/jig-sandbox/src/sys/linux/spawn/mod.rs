@@ -40,6 +40,7 @@ use self::temporary::Temporary;
 pub(crate) use self::temporary::is_temporary;
 pub(crate) use self::zygote::Zygote;
 use super::confine::ToolTerminal;
+use super::creation::{self, CreationReports};
 use super::observe::{self, Watcher};
 use super::order::{ConfinementOutcome, ConfinementSteps};
 use super::stage::record::{KeeperMessage, KeeperReport, StartStep, StepFailure};
@@ -47,8 +48,8 @@ use super::{confine, procfs, uapi};
 use crate::assessment::Tier;
 use crate::machine::Errno;
 use crate::process::{
-    Containment, Enforcement, Launch, Observer, Pool, ProcessLimits, SpawnError, SpawnRequest,
-    StartedChild, Status, Stdio,
+    Containment, Enforcement, Launch, NameSupervisor, Observer, Pool, ProcessLimits, SpawnError,
+    SpawnRequest, StartedChild, Status, Stdio,
 };
 use crate::profile::{Profile, Rights};
 
@@ -59,6 +60,9 @@ mod tests;
 pub(crate) fn spawn(mut request: SpawnRequest) -> Result<StartedChild, SpawnError> {
     abandoned_keepers::visit();
     let mut plan = SpawnPlan::new(&request)?;
+    if let Some(profile) = &request.profile {
+        plan.guard(profile);
+    }
     let terminal = request.terminal.as_ref().map(ToolTerminal::of);
     let streams = StandardStreams::open(&mut request)?;
     for number in 0..3 {
@@ -80,7 +84,16 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<StartedChild, SpawnErro
     if let Launch::Pool(Pool(zygote)) = &request.launch {
         zygote.refill_if_empty();
     }
-    let (running, status) = started?;
+    let (running, mut status) = started?;
+    if !plan.guarded_names.is_empty() {
+        let why_not = running.unsupervised;
+        status.guarded_names =
+            Some(
+                why_not.map_or(Enforcement::Enforced, |reason| Enforcement::NotEnforced {
+                    reason,
+                }),
+            );
+    }
     let gateway = gateway::of(&plan, running.sockets)
         .map_err(|error| failure::step(&request, "taking on the sockets of its gateway", error))?;
     let in_namespace = matches!(plan.hold, ProcessTreeHold::Namespaces(_));
@@ -92,6 +105,7 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<StartedChild, SpawnErro
         gateway,
         observer: running.observer,
         unobserved: running.unobserved,
+        supervisor: running.supervisor,
         status,
         process: ProcessTree::new(running.keeper, in_namespace, running.temporary),
     })
@@ -109,6 +123,9 @@ struct RunningKeeper {
     /// Who watches it, or why nobody does although that was asked for.
     observer: Option<Observer>,
     unobserved: Option<String>,
+    /// What tells of its supervisor's refusals, or why it has none although that was asked for.
+    supervisor: Option<NameSupervisor>,
+    unsupervised: Option<String>,
     /// Where it puts temporary files, if it has no directory of its own for them.
     temporary: Option<Temporary>,
 }
@@ -339,6 +356,12 @@ fn await_tool(
     let mut sockets = Vec::new();
     let mut observer = None;
     let mut unobserved = request.observe.then(observe::no_table);
+    let mut supervisor = None;
+    let mut unsupervised = match (plan.guarded_names.is_empty(), plan.is_supervised()) {
+        (true, _) => None,
+        (false, true) => Some(observe::no_table()),
+        (false, false) => Some("it takes namespaces".to_owned()),
+    };
     loop {
         let (record, descriptors) = keeper.next_record().map_err(broken)?;
         match record {
@@ -349,12 +372,26 @@ fn await_tool(
                 let listener = descriptors.into_iter().next();
                 let watcher = listener
                     .ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))
-                    .and_then(|listener| Watcher::start(listener, plan.candidates.clone()))
+                    .and_then(|listener| {
+                        let line = supervisor.as_ref();
+                        let line = line
+                            .map(|NameSupervisor(reports)| reports.line())
+                            .transpose()?;
+                        Watcher::start(listener, plan.candidates.clone(), line)
+                    })
                     .map_err(|error| failure::step(request, "watching it", error))?;
                 (observer, unobserved) = (Some(Observer(watcher)), None);
             }
             Some(KeeperMessage::Unwatched(errno)) => {
                 unobserved = Some(observe::why_not(Errno(errno.0)));
+            }
+            Some(KeeperMessage::Supervised) => {
+                let line = descriptors.into_iter().next();
+                supervisor = line.map(CreationReports::new).map(NameSupervisor);
+                unsupervised = None;
+            }
+            Some(KeeperMessage::Unsupervised(errno)) => {
+                unsupervised = Some(creation::why_not(Errno(errno.0)));
             }
             Some(KeeperMessage::Started(report)) => {
                 return Ok(Ok(RunningKeeper {
@@ -364,6 +401,8 @@ fn await_tool(
                     sockets,
                     observer,
                     unobserved,
+                    supervisor,
+                    unsupervised,
                     temporary: None,
                 }));
             }
@@ -441,6 +480,7 @@ fn unconfined(tree: Enforcement, processes: Enforcement) -> Status {
         privileges: not_asked_for(),
         limits: not_asked_for(),
         unheld: Vec::new(),
+        guarded_names: None,
     }
 }
 

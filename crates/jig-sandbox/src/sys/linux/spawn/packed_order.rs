@@ -8,12 +8,13 @@ use std::os::fd::RawFd;
 
 use super::maps::UserMaps;
 use super::plan::{ProcessTreeHold, SpawnPlan};
+use crate::sys::linux::creation;
 use crate::sys::linux::observe;
 use crate::sys::linux::order::{
     ConfinementSteps, Instruction, MountFlags, NewMount, OrderStep, ServedSocket, StepAction,
 };
 use crate::sys::linux::stage::order::{
-    self, OrderHeader, OrderSpan, PackedMove, PackedRlimit, PlainNumbers,
+    self, OrderHeader, OrderSpan, PackedMove, PackedName, PackedRlimit, PlainNumbers,
 };
 
 /// An order.
@@ -106,7 +107,9 @@ pub(super) fn call(plan: &SpawnPlan) -> PackedOrder {
 /// The confinement, if the tool's process can be made before the call is known, with the filter.
 fn is_filtered_ahead(plan: &SpawnPlan) -> Option<&ConfinementSteps> {
     let in_namespaces = matches!(plan.hold, ProcessTreeHold::Namespaces(_));
-    plan.confinement.as_ref().filter(|_| in_namespaces)
+    // A supervisor makes the tool's process, once it is bound to what binds the tool.
+    let is_early = in_namespaces && !plan.is_supervised();
+    plan.confinement.as_ref().filter(|_| is_early)
 }
 
 /// The descriptors that follow the order's own, in this order.
@@ -131,6 +134,8 @@ fn flags(plan: &SpawnPlan) -> u32 {
             confinement.is_some_and(|confinement| confinement.landlock.is_some()),
             order::LANDLOCK,
         )
+        | bit(plan.is_supervised(), order::SUPERVISED)
+        | bit(plan.is_supervised() && plan.is_watched, order::PASSED_ON)
 }
 
 struct OrderPacker {
@@ -207,8 +212,23 @@ impl OrderPacker {
         self.header.files = plan.limits.files.unwrap_or(0);
         self.header.highest_id = plan.highest_id();
         self.header.page = rustix::param::page_size() as u32;
-        if plan.is_watched {
-            self.header.watched = self.instructions(observe::filter());
+        self.header.watched = match (plan.is_watched, plan.is_supervised()) {
+            (true, false) => self.instructions(observe::filter()),
+            (true, true) => self.instructions(observe::filter_with_creation()),
+            (false, true) => self.instructions(creation::filter()),
+            (false, false) => OrderSpan::default(),
+        };
+        if plan.is_supervised() {
+            let names = plan.guarded_names.iter();
+            let names: Vec<PackedName> = names
+                .map(|(base, pattern, flags)| PackedName {
+                    base: self.string(base),
+                    pattern: self.string(pattern),
+                    flags: *flags,
+                })
+                .collect();
+            self.header.names = self.items(&names);
+            self.header.held = self.items(creation::numbers());
         }
     }
 

@@ -12,9 +12,11 @@ use rustix::process::Resource;
 use super::maps::UserMaps;
 use crate::machine::Kernel;
 use crate::process::{ArgumentSizes, ProcessLimits, SpawnError, SpawnRequest};
+use crate::profile::Profile;
 use crate::sys::linux::order::ConfinementSteps;
 use crate::sys::linux::procfs;
 use crate::sys::linux::stage::keeper::RESERVED_IDS;
+use crate::sys::linux::stage::order;
 
 /// All that the keeper and the tool need. Their descriptors are numbers: the host owns them.
 pub(super) struct SpawnPlan {
@@ -36,6 +38,8 @@ pub(super) struct SpawnPlan {
     pub(super) confinement: Option<ConfinementSteps>,
     /// Whether the host watches what it asks for.
     pub(super) is_watched: bool,
+    /// The names that it may not make, with where they lie, their pattern and flags. They have it supervised.
+    pub(super) guarded_names: Vec<(CString, CString, u32)>,
 }
 
 impl SpawnPlan {
@@ -97,7 +101,27 @@ impl SpawnPlan {
             hold: ProcessTreeHold::Adoption,
             confinement: None,
             is_watched: request.observe,
+            guarded_names: Vec::new(),
         })
+    }
+
+    /// Takes on the names that it may not make.
+    pub(super) fn guard(&mut self, profile: &Profile) {
+        let string = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
+        // A path with a NUL can be no name.
+        let names = profile.guarded_names.iter().filter_map(|name| {
+            let bit = |set: bool, bit| if set { bit } else { 0 };
+            let flags = bit(name.is_free, order::NAME_FREE)
+                | bit(name.at_any_depth, order::NAME_AT_ANY_DEPTH);
+            Some((string(&name.base)?, string(&name.pattern)?, flags))
+        });
+        self.guarded_names = names.collect();
+    }
+
+    /// Whether what makes names is performed for it.
+    pub(super) fn is_supervised(&self) -> bool {
+        let in_namespaces = matches!(self.hold, ProcessTreeHold::Namespaces(_));
+        in_namespaces && self.confinement.is_some() && !self.guarded_names.is_empty()
     }
 
     /// Adds a descriptor to pass. False if the number is taken, or is none.
@@ -146,7 +170,10 @@ impl SpawnPlan {
         // Counted by user and user namespace: in one of its own the tree is alone, but for its keeper.
         // Outside of one all processes of the user would count.
         let processes = match self.hold {
-            ProcessTreeHold::Namespaces(_) => tasks.map(|tasks| tasks.saturating_add(1)),
+            ProcessTreeHold::Namespaces(_) => {
+                let supervisor = if self.is_supervised() { SUPERVISORS } else { 0 };
+                tasks.map(|tasks| tasks.saturating_add(1 + supervisor))
+            }
             ProcessTreeHold::Adoption => None,
         };
         [
@@ -236,6 +263,9 @@ pub(super) fn shown(path: &CString) -> String {
         .display()
         .to_string()
 }
+
+/// The threads of a supervisor, as long as none of them waits for the tool.
+const SUPERVISORS: u64 = 2;
 
 /// The most process ids that there are.
 const MOST_IDS: u64 = 4 << 20;

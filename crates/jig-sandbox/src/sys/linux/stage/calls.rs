@@ -733,7 +733,7 @@ pub(crate) unsafe fn overwrite(start: usize, end: usize, text: &[u8]) {
 }
 
 /// A result that is a small number, such as a descriptor.
-pub(super) fn descriptor(result: usize) -> i32 {
+pub(crate) fn descriptor(result: usize) -> i32 {
     result as i32
 }
 

@@ -23,6 +23,7 @@ use super::record::{
 };
 use super::root::{MOST_PRIVATE, NewRoot};
 use super::steps::StepContext;
+use super::supervisor::SupervisorThread;
 use super::tool::{self, ToolTask};
 use super::tree_limits::{self, LimitWatch};
 
@@ -47,6 +48,9 @@ pub(crate) fn keep(
             say(line, KeeperMessage::Started(report));
             // The ends of the tool's pipes are the tool's alone.
             keeper.close_others();
+            if let Some(supervisor) = keeper.supervisor {
+                supervisor.serve();
+            }
             keeper.watch();
             keeper.finish();
         }
@@ -184,6 +188,13 @@ impl PreparedKeeper {
             let flags = O_PATH | O_DIRECTORY;
             watch.proc = calls::open_at(WORKING_DIRECTORY, c"/proc", flags).unwrap_or(-1);
         }
+        let supervisor = match order.has(order::SUPERVISED) {
+            true => {
+                let mask = self.mask.unwrap_or(0);
+                Some(SupervisorThread::begin(order, self.ruleset, mask)?)
+            }
+            false => None,
+        };
         if watch.proc >= 0 {
             let early = u64::from(self.tool.is_some());
             let limited = limit_tasks(watch.proc, header.highest_id, early);
@@ -202,11 +213,13 @@ impl PreparedKeeper {
             ruleset: self.ruleset,
             mask: self.mask,
             line,
+            supervisor: supervisor.map(SupervisorThread::ends),
             failure: Cell::new(None),
         };
-        let tool = match self.tool {
-            Some(tool) => tool.release(&task)?,
-            None => begin(&task)?,
+        let tool = match (self.tool, supervisor) {
+            (None, Some(supervisor)) => supervisor.start(&task)?,
+            (Some(tool), _) => tool.release(&task)?,
+            (None, None) => begin(&task)?,
         };
         let keeper = Keeper {
             tool,
@@ -218,6 +231,7 @@ impl PreparedKeeper {
             said: false,
             left: ProcessNames::default(),
             watch,
+            supervisor,
         };
         let _ = calls::change_directory(c"/");
         Ok((keeper, self.report))
@@ -225,7 +239,7 @@ impl PreparedKeeper {
 }
 
 /// Starts a process that becomes the tool, and waits until it has.
-fn begin(task: &ToolTask) -> Result<i32, StepFailure> {
+pub(crate) fn begin(task: &ToolTask) -> Result<i32, StepFailure> {
     const SHARE_MEMORY: u64 = 0x100;
     const UNTIL_EXEC: u64 = 0x4000;
     let refuse = StepFailure::at(StartStep::Fork);
@@ -336,6 +350,7 @@ struct Keeper {
     /// Without namespaces, the processes that were still there when the tool had ended.
     left: ProcessNames,
     watch: LimitWatch,
+    supervisor: Option<SupervisorThread>,
 }
 
 impl Keeper {

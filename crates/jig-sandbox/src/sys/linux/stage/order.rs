@@ -68,10 +68,13 @@ pub(crate) struct OrderHeader {
     /// Instructions of the filter by which the host watches what the tool asks for, 8 bytes each; none if
     /// it does not.
     pub(crate) watched: OrderSpan,
+    /// [`PackedName`]s, and [`HeldNumber`]s: the calls that make names.
+    pub(crate) names: OrderSpan,
+    pub(crate) held: OrderSpan,
 }
 
 const _: () = assert!(
-    size_of::<OrderHeader>() == 12 * 8 + 32 * 4,
+    size_of::<OrderHeader>() == 12 * 8 + 36 * 4,
     "no room is left between the fields"
 );
 
@@ -139,6 +142,26 @@ pub(crate) struct PackedMove {
     pub(crate) target: i32,
 }
 
+/// Names that may not come into being, or with [`NAME_FREE`] may all the same.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct PackedName {
+    /// The place of the absolute path of the directory in which they lie.
+    pub(crate) base: u32,
+    /// The place of the parts, with slashes between them.
+    pub(crate) pattern: u32,
+    /// Bits of [`NAME_FREE`] and [`NAME_AT_ANY_DEPTH`].
+    pub(crate) flags: u32,
+}
+
+/// A call that makes names: its number here, and one of [`HELD_OPEN`] and so on.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub(crate) struct HeldNumber {
+    pub(crate) number: u32,
+    pub(crate) kind: u32,
+}
+
 /// A limit, as `setrlimit` takes it.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
@@ -173,6 +196,10 @@ unsafe impl PlainNumbers for PackedMove {}
 unsafe impl PlainNumbers for SocketOrder {}
 // SAFETY: as above.
 unsafe impl PlainNumbers for PackedRlimit {}
+// SAFETY: as above.
+unsafe impl PlainNumbers for PackedName {}
+// SAFETY: as above.
+unsafe impl PlainNumbers for HeldNumber {}
 
 /// A block of bytes with a [`OrderHeader`].
 #[derive(Clone, Copy)]
@@ -334,6 +361,29 @@ pub(crate) const FILTERED_AHEAD: u32 = 64;
 
 /// Standard input is a terminal, which becomes the one that controls the tool's session.
 pub(crate) const TERMINAL: u32 = 128;
+
+/// A supervisor performs the calls that make names, and with [`PASSED_ON`] hears of them from the host.
+pub(crate) const SUPERVISED: u32 = 256;
+pub(crate) const PASSED_ON: u32 = 512;
+
+/// Flags of a name.
+pub(crate) const NAME_FREE: u32 = 1;
+pub(crate) const NAME_AT_ANY_DEPTH: u32 = 2;
+
+/// Kinds of calls that make names. With [`HELD_AT`] a directory comes before each path.
+pub(crate) const HELD_OPEN: u32 = 1;
+pub(crate) const HELD_CREAT: u32 = 2;
+pub(crate) const HELD_MKDIR: u32 = 3;
+pub(crate) const HELD_MKNOD: u32 = 4;
+pub(crate) const HELD_SYMLINK: u32 = 5;
+pub(crate) const HELD_LINK: u32 = 6;
+pub(crate) const HELD_RENAME: u32 = 7;
+pub(crate) const HELD_BIND: u32 = 8;
+/// It changes the mask for the modes of new files.
+pub(crate) const HELD_UMASK: u32 = 9;
+pub(crate) const HELD_AT: u32 = 0x100;
+/// It has flags too.
+pub(crate) const HELD_FLAGS: u32 = 0x200;
 
 /// Flags of an act.
 pub(crate) const OPTIONAL: u32 = 1;

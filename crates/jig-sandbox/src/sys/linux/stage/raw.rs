@@ -21,19 +21,25 @@ use x86_64::{clone_onto, syscall};
 pub(crate) struct RawErrno(pub(crate) i32);
 
 impl RawErrno {
+    pub(crate) const PERM: Self = Self(1);
     pub(crate) const NOENT: Self = Self(2);
     pub(crate) const SRCH: Self = Self(3);
     pub(crate) const INTR: Self = Self(4);
+    pub(crate) const NXIO: Self = Self(6);
+    pub(crate) const BADF: Self = Self(9);
     pub(crate) const AGAIN: Self = Self(11);
     pub(crate) const ACCES: Self = Self(13);
+    pub(crate) const FAULT: Self = Self(14);
     pub(crate) const EXIST: Self = Self(17);
     pub(crate) const NOTDIR: Self = Self(20);
+    pub(crate) const ISDIR: Self = Self(21);
     pub(crate) const INVAL: Self = Self(22);
     pub(crate) const NFILE: Self = Self(23);
     pub(crate) const TXTBSY: Self = Self(26);
     pub(crate) const NAMETOOLONG: Self = Self(36);
     pub(crate) const TOOMANYREFS: Self = Self(109);
     pub(crate) const NOSYS: Self = Self(38);
+    pub(crate) const LOOP: Self = Self(40);
     /// What a malformed order is answered with.
     pub(crate) const BADMSG: Self = Self(74);
 }

@@ -21,6 +21,10 @@ pub(crate) enum KeeperMessage {
     Listener,
     /// The kernel refused to have the tool watched. It runs all the same.
     Unwatched(RawErrno),
+    /// What the supervisor refuses is told at the descriptor that comes with this record.
+    Supervised,
+    /// The kernel refused to have the tool supervised. It runs all the same.
+    Unsupervised(RawErrno),
 }
 
 /// What the kernel accepted of an order.
@@ -124,6 +128,7 @@ pub(crate) enum StartStep {
     Filter,
     Execute,
     Terminal,
+    Supervisor,
 }
 
 impl StartStep {
@@ -152,6 +157,7 @@ impl StartStep {
             StartStep::Filter => "filtering its system calls",
             StartStep::Execute => "executing it",
             StartStep::Terminal => "taking on its terminal",
+            StartStep::Supervisor => "starting its supervisor",
         }
     }
 
@@ -160,7 +166,7 @@ impl StartStep {
         Self::ALL.get(place).copied()
     }
 
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 23] = [
         StartStep::Fork,
         StartStep::Launch,
         StartStep::Order,
@@ -183,6 +189,7 @@ impl StartStep {
         StartStep::Filter,
         StartStep::Execute,
         StartStep::Terminal,
+        StartStep::Supervisor,
     ];
 }
 
@@ -220,6 +227,11 @@ impl KeeperMessage {
             KeeperMessage::Listener => words[0] = LISTENER,
             KeeperMessage::Unwatched(errno) => {
                 words[0] = UNWATCHED;
+                words[1] = errno.0;
+            }
+            KeeperMessage::Supervised => words[0] = SUPERVISED,
+            KeeperMessage::Unsupervised(errno) => {
+                words[0] = UNSUPERVISED;
                 words[1] = errno.0;
             }
         }
@@ -273,6 +285,8 @@ impl KeeperMessage {
             }
             [LISTENER, ..] => Some(KeeperMessage::Listener),
             [UNWATCHED, number, ..] => Some(KeeperMessage::Unwatched(RawErrno(number))),
+            [SUPERVISED, ..] => Some(KeeperMessage::Supervised),
+            [UNSUPERVISED, number, ..] => Some(KeeperMessage::Unsupervised(RawErrno(number))),
             _ => None,
         }
     }
@@ -296,6 +310,8 @@ const DOOR: i32 = 4;
 const SOCKETS: i32 = 5;
 const LISTENER: i32 = 8;
 const UNWATCHED: i32 = 9;
+const SUPERVISED: i32 = 10;
+const UNSUPERVISED: i32 = 11;
 
 /// The most descriptors that come with one record.
 pub(crate) const MOST_DESCRIPTORS: usize = 16;

@@ -12,6 +12,7 @@ use super::listen;
 use super::order::{self, OrderBlock, PackedMove, PackedRlimit};
 use super::raw::RawErrno;
 use super::record::{StartStep, StepFailure};
+use super::supervisor::SupervisorEnds;
 
 /// What the tool is told, and where it leaves the reason if it fails.
 pub(crate) struct ToolTask {
@@ -24,6 +25,8 @@ pub(crate) struct ToolTask {
     pub(crate) mask: Option<u32>,
     /// The line to the host.
     pub(crate) line: i32,
+    /// Where its supervisor waits, if it has one.
+    pub(crate) supervisor: Option<SupervisorEnds>,
     /// Why the program does not run. The tool writes it, in memory that the keeper shares.
     pub(crate) failure: Cell<Option<StepFailure>>,
 }
@@ -89,7 +92,7 @@ fn settle(task: &ToolTask) -> Result<(), StepFailure> {
     if order.has(order::LANDLOCK) {
         bounds::restrict_self(task.ruleset).map_err(StepFailure::at(StartStep::Landlock))?;
     }
-    listen::begin(order, task.line).map_err(StepFailure::at(StartStep::Filter))?;
+    listen::begin(order, task.line, task.supervisor).map_err(StepFailure::at(StartStep::Filter))?;
     take_descriptors(order)?;
     if order.has(order::TERMINAL) {
         calls::take_terminal(STANDARD_INPUT).map_err(StepFailure::at(StartStep::Terminal))?;

@@ -6,7 +6,7 @@
 use super::program::{self, ArgumentTest, Clause, SeccompAction};
 use super::{Architecture, answers, number};
 use crate::sys::linux::order::Instruction;
-use crate::sys::linux::stage::calls::OWN_CALL;
+use crate::sys::linux::stage::calls::{self, OWN_CALL};
 
 /// When a call is let through unseen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,10 @@ pub(in crate::sys::linux) enum UnwatchedCondition {
     AnyBit(u8, u32),
     /// The call was made on the way to the tool's program.
     Own,
+    /// The argument with this number are flags by which nothing is made.
+    MakesNothing(u8),
+    /// Always, and it fails with this error instead.
+    Refused(u16),
 }
 
 /// The filter that shows these calls, by their names, to whoever listens; empty where calls have no numbers
@@ -49,12 +53,26 @@ fn clauses(unless: UnwatchedCondition) -> Vec<Clause> {
         UnwatchedCondition::Null(argument) => equals(argument, 0),
         UnwatchedCondition::AnyBit(argument, mask) => ArgumentTest::AnyBit { argument, mask },
         UnwatchedCondition::Own => equals(3, OWN_CALL),
+        UnwatchedCondition::MakesNothing(argument) => return creating(argument),
+        UnwatchedCondition::Refused(errno) => return vec![always(SeccompAction::Errno(errno))],
     };
     let unseen = Clause {
         tests: vec![test],
         outcome: SeccompAction::Allow,
     };
     vec![unseen, always(SeccompAction::Notify)]
+}
+
+fn creating(argument: u8) -> Vec<Clause> {
+    let when = |mask, outcome| Clause {
+        tests: vec![ArgumentTest::AnyBit { argument, mask }],
+        outcome,
+    };
+    vec![
+        when(O_PATH, SeccompAction::Allow),
+        when(O_CREAT, SeccompAction::Notify),
+        always(SeccompAction::Allow),
+    ]
 }
 
 fn equals(argument: u8, value: u32) -> ArgumentTest {
@@ -71,3 +89,6 @@ fn always(outcome: SeccompAction) -> Clause {
         outcome,
     }
 }
+
+const O_PATH: u32 = calls::O_PATH.cast_unsigned();
+const O_CREAT: u32 = calls::O_CREAT.cast_unsigned();

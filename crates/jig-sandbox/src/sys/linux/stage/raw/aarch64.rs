@@ -80,6 +80,13 @@ pub(crate) mod number {
     pub(crate) const WAIT4: usize = 260;
     pub(crate) const WAITID: usize = 95;
     pub(crate) const WRITE: usize = 64;
+    pub(crate) const EXIT: usize = 93;
+    pub(crate) const LINKAT: usize = 37;
+    pub(crate) const MKNODAT: usize = 33;
+    pub(crate) const PIDFD_GETFD: usize = 438;
+    pub(crate) const PROCESS_VM_READV: usize = 270;
+    pub(crate) const READLINKAT: usize = 78;
+    pub(crate) const RENAMEAT2: usize = 276;
 }
 
 pub(crate) const O_DIRECTORY: i32 = 0o40_000;

@@ -80,6 +80,13 @@ pub(crate) mod number {
     pub(crate) const WAIT4: usize = 61;
     pub(crate) const WAITID: usize = 247;
     pub(crate) const WRITE: usize = 1;
+    pub(crate) const EXIT: usize = 60;
+    pub(crate) const LINKAT: usize = 265;
+    pub(crate) const MKNODAT: usize = 259;
+    pub(crate) const PIDFD_GETFD: usize = 438;
+    pub(crate) const PROCESS_VM_READV: usize = 310;
+    pub(crate) const READLINKAT: usize = 267;
+    pub(crate) const RENAMEAT2: usize = 316;
 }
 
 pub(crate) const O_DIRECTORY: i32 = 0o200_000;
