@@ -26,6 +26,9 @@ pub use program_files::ProgramMistake;
 pub(crate) fn lint(sources: &Sources, config: &Config, warnings: &mut Vec<Problem>) {
     let mut seen = Vec::new();
     for tool in config.confined() {
+        if tool.declares_rules() {
+            crate::policy::lint_links(sources, config, tool, warnings);
+        }
         prefixes::lint(sources, tool, &mut seen, warnings);
         files::lint(sources, config, tool, warnings);
         hosts::lint(tool, warnings);

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use indexmap::IndexMap;
-use jig_policy::{DeclaredAccess, DefaultAccess};
+use jig_policy::{DeclaredAccess, DeclaredFsRule, DefaultAccess};
 use jig_proto::{Actions, ProjectPath};
 use serde_json::{Map, Value as Json};
 
@@ -96,6 +96,8 @@ pub struct Config {
     pub servers: IndexMap<String, Arc<Server>>,
     /// The root of the workspace.
     pub(crate) workspace: Utf8PathBuf,
+    /// The rules on files of `[tools.'*']`: those of `jig run` without flags.
+    pub(crate) shared_rules: Vec<DeclaredFsRule>,
     /// `[network]` as it was written.
     pub(crate) network_values: Option<ConfigNode>,
     /// `[log]` as it was written.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jig_policy::{
-    CommandRuleError, EnvNameError, FileCapabilities, Guards, Lookup, LookupEntry, NetRuleError,
-    Policy, ProgramNameError, ProtectionLevel, ResolveError, ResolveReason, RuleError,
-    RuleErrorKind, RuleErrors, RuleKind, Sensitive, Workspace,
+    CommandRuleError, DefaultAccess, EnvNameError, FileCapabilities, Guards, Lookup, LookupEntry,
+    NetRuleError, Planter, Planters, Policy, ProgramNameError, ProtectionLevel, ResolveError,
+    ResolveReason, RuleError, RuleErrorKind, RuleErrors, RuleKind, Sensitive, Workspace,
 };
 use jig_proto::{Hint, ProjectPath, hint};
 use url::Url;
@@ -105,15 +105,42 @@ impl Config {
             // A name that is no pattern is protected against changes at least.
             guards.protect(path, ProtectionLevel::Never, "the state of jig");
         }
-        let is_other = |other: &&Tool| other.name != tool.name || other.server != tool.server;
-        for other in self.confined().filter(is_other) {
-            let kind = if other.is_server() { "server" } else { "tool" };
-            let what = format!("the program of the {kind} `{}`", other.name);
-            for path in other.code(root) {
+        let mut planters = vec![self.planting_command()];
+        for other in self.confined() {
+            let code = other.code(root);
+            if other.name == tool.name && other.server == tool.server {
+                guards.own = code;
+                continue;
+            }
+            let name = other.in_words();
+            let what = format!("the program of {name}");
+            for path in &code {
                 guards.protect(path.as_str(), ProtectionLevel::Named, &what);
             }
+            planters.push(Planter {
+                name,
+                rules: other.access.fs.clone(),
+                default: other.default_access.fs,
+                sensitive: other.sandbox.sensitive_paths.clone(),
+                configures_git: other.sandbox.presets.contains(&Preset::Git),
+                own: code,
+            });
         }
+        planters.retain(Planter::writes);
+        guards.planters = Planters::These(planters);
         guards
+    }
+
+    /// Who may leave links in any workspace: a command of `jig run`, which every person may start.
+    fn planting_command(&self) -> Planter {
+        Planter {
+            name: "a command of `jig run`".to_owned(),
+            rules: self.shared_rules.clone(),
+            default: DefaultAccess::STDIO.fs,
+            sensitive: Vec::new(),
+            configures_git: false,
+            own: Vec::new(),
+        }
     }
 
     /// Where the state of jig lies in the workspace at `root`: by its name, and where that really leads.
@@ -163,6 +190,12 @@ impl Tool {
             let _ = sensitive.add(&format!("/{path}"));
         }
         sensitive
+    }
+
+    /// The tool, or the program of a server, in words.
+    pub(crate) fn in_words(&self) -> String {
+        let kind = if self.is_server() { "server" } else { "tool" };
+        format!("the {kind} `{}`", self.name)
     }
 
     /// The rules of this tool that can't be compiled, each at its place.
@@ -219,6 +252,9 @@ fn protect_worktrees(guards: &mut Guards, root: &Utf8Path) {
 
 /// Compiles the declared rules of all tools: on the disk, or, where the workspace can't be looked
 /// at, by their text alone.
+///
+/// What only the tree says against a rule is no mistake of the configuration: a tool may have left the link there.
+/// Then the calls of that tool fail, and [`lint_links`] tells.
 pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<Problem>) {
     let mut declaring = config
         .confined()
@@ -240,8 +276,46 @@ pub(crate) fn check_rules(sources: &Sources, config: &Config, errors: &mut Vec<P
             Err(_) => Policy::compile(&tool.access, tool.default_access, &Guards::default(), &text),
         };
         if let Err(rules) = compiled {
-            errors.extend(rules.0.iter().map(|error| tool.rule_error(error)));
+            let rules = rules.0.iter().filter(|error| !error.kind.is_of_the_tree());
+            errors.extend(rules.map(|error| tool.rule_error(error)));
         }
+    }
+}
+
+/// Says which rules of a tool do not reach where the links on their paths lead, and which none can be compiled with.
+pub(crate) fn lint_links(
+    sources: &Sources,
+    config: &Config,
+    tool: &Tool,
+    problems: &mut Vec<Problem>,
+) {
+    let Ok(disk) = Workspace::on_disk(sources.workspace.clone()) else {
+        return;
+    };
+    let guards = config.guards(tool, &sources.workspace);
+    let policy = match Policy::compile(&tool.access, tool.default_access, &guards, &disk) {
+        Ok(policy) => policy,
+        Err(rules) => {
+            let rules = rules.0.iter().filter(|error| error.kind.is_of_the_tree());
+            problems.extend(rules.map(|error| tool.rule_error(error)));
+            return;
+        }
+    };
+    for (rule, place) in policy.fs_rules().iter().zip(&tool.places.fs) {
+        let Some(link) = rule.unfollowed() else {
+            continue;
+        };
+        let message = format!(
+            "the rule on {} does not give {} where its path leads: {link}",
+            quote(rule.written()),
+            link.capabilities
+        );
+        let help = hint!(
+            "if that place is meant, name it in the rule: `path = \"{}\"`",
+            clean(&link.real.to_string())
+        );
+        let problem = Problem::warning(message, help);
+        problems.push(problem.at(&place.origin, "").key(place.key.clone()));
     }
 }
 
@@ -339,7 +413,7 @@ fn rules_on_numbers(tool: &Tool) -> impl Iterator<Item = Problem> {
 }
 
 impl Tool {
-    fn declares_rules(&self) -> bool {
+    pub(crate) fn declares_rules(&self) -> bool {
         let access = &self.access;
         !access.fs.is_empty()
             || !access.net.is_empty()

@@ -5,7 +5,9 @@ use std::net::IpAddr;
 
 use jig_proto::ProjectPath;
 
-use crate::command::{CommandProgram, CommandRuleError, CommandTable, CompiledCommandRule};
+use crate::command::{
+    CommandProgram, CommandRuleError, CommandTable, CompiledCommandRule, ProgramNameError,
+};
 use crate::connection::Connection;
 use crate::decision::{Decision, Reason};
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
@@ -332,6 +334,18 @@ pub struct RuleError {
     pub origin: RuleOrigin,
     /// What is wrong with it.
     pub kind: RuleErrorKind,
+}
+
+impl RuleErrorKind {
+    /// Whether the rule could be compiled if other things stood in the workspace.
+    pub fn is_of_the_tree(&self) -> bool {
+        let program = match self {
+            Self::Path(error) => return error.reason.is_of_the_tree(),
+            Self::Command(CommandRuleError::Program(program)) => program,
+            _ => return false,
+        };
+        matches!(program, ProgramNameError::Path(error) if error.reason.is_of_the_tree())
+    }
 }
 
 /// What is wrong with a rule.

@@ -25,13 +25,17 @@ pub(crate) fn run(
 fn check(deny_warnings: bool, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let project = Project::load_and_lint(&global.selection())?;
     let warnings = &project.loaded.warnings;
+    // What a tool cannot be called with for now, for what stands in the workspace.
+    let has_errors = warnings
+        .iter()
+        .any(|problem| problem.severity() == jig_config::Severity::Error);
     let config = project.config();
     let files = project.files();
     let others = locate::other_files(&project.root);
     if out.is_json() {
         let problems: Vec<Json> = warnings.iter().map(jig_config::Problem::to_json).collect();
         out.json(&json!({
-            "valid": true,
+            "valid": !has_errors,
             "workspace": project.root,
             "files": files.iter().map(|(file, _)| file).collect::<Vec<_>>(),
             "other_files": others,
@@ -62,7 +66,11 @@ fn check(deny_warnings: bool, global: &GlobalArgs, out: &mut CliOutput) -> anyho
             1 => ", 1 MCP server".to_owned(),
             servers => format!(", {servers} MCP servers"),
         };
-        let mut text = format!("{GREEN}valid{GREEN:#}: {files}; {tools} tools{servers}\n");
+        let valid = match has_errors {
+            true => format!("{YELLOW}not valid{YELLOW:#}"),
+            false => format!("{GREEN}valid{GREEN:#}"),
+        };
+        let mut text = format!("{valid}: {files}; {tools} tools{servers}\n");
         if !warnings.is_empty() {
             text = format!(
                 "{text}{YELLOW}{} to look at{YELLOW:#}\n",
@@ -71,7 +79,7 @@ fn check(deny_warnings: bool, global: &GlobalArgs, out: &mut CliOutput) -> anyho
         }
         out.text(&text)?;
     }
-    let bad = deny_warnings && !warnings.is_empty();
+    let bad = has_errors || (deny_warnings && !warnings.is_empty());
     Ok(if bad { Done::BadConfig } else { Done::Ok })
 }
 

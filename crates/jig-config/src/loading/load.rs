@@ -168,6 +168,7 @@ fn finish(
         llm,
         mcp,
         servers,
+        shared_rules: shared.file_rules(),
         server_names: merged_servers.servers.keys().cloned().collect(),
         files,
         folders,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use indexmap::IndexMap;
-use jig_policy::DefaultAccess;
+use jig_policy::{DeclaredFsRule, DefaultAccess};
 use jig_proto::{Hint, hint};
 use serde_json::{Map, Value as Json};
 
@@ -48,6 +48,8 @@ pub(crate) struct ConfigSections {
     pub(crate) llm: Option<LlmConfig>,
     pub(crate) mcp: McpConfig,
     pub(crate) servers: IndexMap<String, Arc<Server>>,
+    /// The rules on files of `[tools.'*']`.
+    pub(crate) shared_rules: Vec<DeclaredFsRule>,
     /// The names of all servers, also of those that something is wrong with.
     pub(crate) server_names: Vec<String>,
     pub(crate) files: Vec<ConfigFile>,
@@ -78,6 +80,7 @@ pub(crate) fn build(
             llm: beside.llm,
             mcp: beside.mcp,
             servers: beside.servers,
+            shared_rules: beside.shared_rules,
         },
         errors: Vec::new(),
         warnings: Vec::new(),

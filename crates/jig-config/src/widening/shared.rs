@@ -21,6 +21,7 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut WideningSearch) 
         log_values,
         // Each is compared by itself.
         servers: _,
+        shared_rules: _,
     } = new;
     if *workspace != old.workspace {
         changes.add("the workspace is another one", None);

@@ -123,6 +123,29 @@ fn helps_about_everything_else() {
 
 const FILES: &[Case] = &[
     (
+        "if that place is meant, name it in the rule: `path = \"{}\"`",
+        &[
+            ("private/notes.txt", ""),
+            ("docs->", "private"),
+            (
+                "jig.toml",
+                "[tools.a]\nsource = \"local\"\ncommand = \"make\"\naccess.fs = [{ path = \"docs\", read = true }]\n\
+                 [tools.b]\nsource = \"local\"\ncommand = \"make\"\n\
+                 access.fs = [{ path = \".\", read = true, write = true }, { path = \"private\" }]",
+            ),
+        ],
+        &[
+            ("private/notes.txt", ""),
+            ("docs->", "private"),
+            (
+                "jig.toml",
+                "[tools.a]\nsource = \"local\"\ncommand = \"make\"\naccess.fs = [{ path = \"private\", read = true }]\n\
+                 [tools.b]\nsource = \"local\"\ncommand = \"make\"\n\
+                 access.fs = [{ path = \".\", read = true, write = true }, { path = \"private\" }]",
+            ),
+        ],
+    ),
+    (
         "remove it from `extends`",
         &[
             ("jig.toml", "extends = [\".jig/config.toml\"]"),

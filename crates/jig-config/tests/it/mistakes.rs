@@ -1,8 +1,8 @@
 //! Typical mistakes: the message of each, and that doing what it says helps.
 
-use jig_config::{ConfigErrors, Sources, load};
+use jig_config::{ConfigErrors, Problem, Severity, Sources, load};
 
-use crate::follow::follow_all;
+use crate::follow::{follow, follow_all};
 use crate::workspace::Workspace;
 
 /// Loading `wrong` fails with the message of the snapshot; loading `right` works.
@@ -22,6 +22,24 @@ fn check_in(name: &str, workspace: impl Fn() -> Workspace, wrong: &str, right: &
     let corrected = workspace().file("jig.toml", right).load();
     let corrected = corrected.unwrap_or_else(|errors| panic!("{name}, corrected: {errors}"));
     follow_all(&errors, &corrected);
+}
+
+/// A mistake that only what stands in the workspace makes one: the rest goes on, and whoever checks is told.
+fn check_tree(name: &str, workspace: impl Fn() -> Workspace, wrong: &str, right: &str) {
+    let loaded = workspace().file("jig.toml", wrong).load();
+    let loaded = loaded.unwrap_or_else(|errors| panic!("{name}: {errors}"));
+    let problems = loaded.warnings.iter();
+    let errors: Vec<&Problem> = problems
+        .filter(|problem| problem.severity() == Severity::Error)
+        .collect();
+    let [error] = errors.as_slice() else {
+        panic!("{name}: {errors:?}");
+    };
+    insta::assert_snapshot!(name, error.render(false));
+    assert_eq!(error.to_json()["file"], "jig.toml", "{name}");
+    let corrected = workspace().file("jig.toml", right).load();
+    let corrected = corrected.unwrap_or_else(|errors| panic!("{name}, corrected: {errors}"));
+    follow(error, &corrected.warnings);
 }
 
 fn errors(sources: &Sources) -> ConfigErrors {
@@ -511,13 +529,13 @@ fn links_that_leave_the_workspace_g_051() {
         link("nowhere", "missing");
         workspace
     };
-    check_in(
+    check_tree(
         "link_out_of_the_workspace",
         workspace,
         &fs("path = \"out\"\nread = true"),
         &tool("sandbox.system = [\"/usr\"]"),
     );
-    check_in(
+    check_tree(
         "dangling_link",
         workspace,
         &fs("path = \"nowhere\"\nread = true"),

@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use jig_policy::DeclaredFsRule;
+
 use super::{SettingsOwner, ToolBuilder};
 use crate::loading::load::MergedTool;
 use crate::loading::merge::merge;
 use crate::model::server::{MergedServer, ServerSettingText};
-use crate::model::{Command, RuntimeKind, Tool, ToolName, ToolSource};
+use crate::model::{Command, RuntimeKind, Tool, ToolName, ToolSource, access_spelling, rules};
 use crate::origin::Origin;
 use crate::problem::Problem;
 use crate::shape::{ValueShape, keys};
@@ -19,6 +21,23 @@ pub(crate) struct SharedSettings {
     pub(crate) node: Option<ConfigNode>,
     /// Where its run rules name arguments.
     pub(crate) arguments: Vec<Origin>,
+}
+
+impl SharedSettings {
+    /// The rules on files that every tool has which declares none.
+    pub(crate) fn file_rules(&self) -> Vec<DeclaredFsRule> {
+        let Some(node) = &self.node else {
+            return Vec::new();
+        };
+        // What is wrong with them is said where tools are built of them.
+        let mut errors = Vec::new();
+        let (access, _) = match (node.get("access"), node.get("sandbox")) {
+            (Some(access), _) => rules::read(access, "tools.'*'", &mut errors),
+            (None, Some(sandbox)) => access_spelling::read(sandbox, "tools.'*'", &mut errors),
+            (None, None) => return Vec::new(),
+        };
+        access.fs
+    }
 }
 
 /// The program of a server as a tool of runtime `stdio`: the rules and the sandbox of its entry, over those of all
