@@ -766,6 +766,9 @@ pub(crate) enum AccessQuestion {
     Net {
         /// The URL; https:// is assumed if there is no scheme
         url: String,
+        /// The method of the request
+        #[arg(long, default_value = "GET")]
+        method: String,
     },
     /// Read a variable of the host's environment
     Env {

@@ -437,6 +437,9 @@ fn blamed_key(kind: &RuleErrorKind) -> &'static str {
         RuleErrorKind::Net(NetRuleError::Scheme(_) | NetRuleError::NoDefaultPort(_)) => "scheme",
         RuleErrorKind::Net(NetRuleError::PathPrefix(_)) => "path_prefix",
         RuleErrorKind::Net(NetRuleError::PortZero) => "port",
+        RuleErrorKind::Net(
+            NetRuleError::NoMethods | NetRuleError::Method(_) | NetRuleError::MethodsOfScheme(_),
+        ) => "methods",
         RuleErrorKind::Command(CommandRuleError::RestInside(_)) => "args",
         RuleErrorKind::Command(CommandRuleError::EnvPattern(_) | CommandRuleError::Env(_)) => {
             "envs"
@@ -503,8 +506,24 @@ fn explain_net(error: &NetRuleError) -> (String, Hint) {
             (format!("{} is not a host", quote(host)), help)
         }
         NetRuleError::Wildcard(host) => (
-            format!("{} holds `*`, and hosts are matched exactly", quote(host)),
-            hint!("write one rule per host, without `*`"),
+            format!("{} holds `*` where no host has one", quote(host)),
+            hint!(
+                "write `*.example.com` for all names below one, `*` for all public hosts, or a whole name"
+            ),
+        ),
+        NetRuleError::NoMethods => (
+            "`methods` is empty, so that the rule is about no request".to_owned(),
+            hint!(
+                "name the methods, such as `methods = [\"GET\", \"HEAD\"]`, or remove `methods` for all of them"
+            ),
+        ),
+        NetRuleError::Method(method) => (
+            format!("{} is not a method that a request can have", quote(method)),
+            hint!("write one word for each method, such as `methods = [\"GET\", \"HEAD\"]`"),
+        ),
+        NetRuleError::MethodsOfScheme(scheme) => (
+            format!("{} has no methods", quote(scheme)),
+            hint!("remove `methods`, or write `scheme = \"https\"`"),
         ),
         NetRuleError::NoDefaultPort(scheme) => (
             format!("the scheme {} has no port of its own", quote(scheme)),

@@ -85,6 +85,7 @@ fn measure_net() -> [Duration; 3] {
                 scheme: (number % 2 == 0).then(|| "https".to_owned()),
                 port: None,
                 path_prefix: (number % 3 == 0).then(|| format!("/{}", random.word())),
+                methods: None,
                 allow: true,
                 origin: RuleOrigin::named("bench"),
             })

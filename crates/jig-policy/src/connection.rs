@@ -9,10 +9,9 @@ use std::fmt;
 
 use crate::Verdict;
 use crate::decision::{Decision, Reason, Rule};
+use crate::host::normalize_host;
 use crate::index::{Index, IndexEntry, IndexHit, SEED, absorb};
-use crate::net::{
-    Authority, CompiledNetRule, NetTable, NetTarget, NetView, normalize_host, web_port,
-};
+use crate::net::{Authority, CompiledNetRule, NetTable, NetTarget, NetView, web_port};
 use crate::policy::{Policy, RuleKind};
 use crate::rules::DeclaredNetRule;
 use crate::suggest::{Suggestion, suggested};
@@ -34,6 +33,8 @@ pub struct Connection<'a> {
 pub enum SpokenProtocol<'a> {
     /// A plain HTTP request.
     Http {
+        /// Its method.
+        method: &'a str,
         /// Its path and query, as they go over the wire.
         path: &'a str,
     },
@@ -61,6 +62,8 @@ pub struct ConnectionTarget {
 pub enum OwnedSpeaks {
     /// A plain HTTP request.
     Http {
+        /// Its method.
+        method: String,
         /// Its path and query, as they go over the wire.
         path: String,
     },
@@ -79,7 +82,7 @@ impl ConnectionTarget {
             host: &self.host,
             port: self.port,
             speaks: match &self.speaks {
-                OwnedSpeaks::Http { path } => SpokenProtocol::Http { path },
+                OwnedSpeaks::Http { method, path } => SpokenProtocol::Http { method, path },
                 OwnedSpeaks::Tls => SpokenProtocol::Tls,
                 OwnedSpeaks::Other => SpokenProtocol::Other,
                 OwnedSpeaks::Unknown => SpokenProtocol::Unknown,
@@ -94,7 +97,8 @@ impl From<Connection<'_>> for ConnectionTarget {
             host: connection.host.to_owned(),
             port: connection.port,
             speaks: match connection.speaks {
-                SpokenProtocol::Http { path } => OwnedSpeaks::Http {
+                SpokenProtocol::Http { method, path } => OwnedSpeaks::Http {
+                    method: method.to_owned(),
                     path: path.to_owned(),
                 },
                 SpokenProtocol::Tls => OwnedSpeaks::Tls,
@@ -110,8 +114,8 @@ impl fmt::Display for ConnectionTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (host, port) = (self.host.as_str(), self.port);
         match &self.speaks {
-            OwnedSpeaks::Http { path } => {
-                let target = NetTarget::on_the_wire(host, port, path);
+            OwnedSpeaks::Http { method, path } => {
+                let target = NetTarget::on_the_wire(host, port, (method, path));
                 write!(f, "{target}")
             }
             OwnedSpeaks::Tls | OwnedSpeaks::Other | OwnedSpeaks::Unknown => {
@@ -137,6 +141,15 @@ impl Target for ConnectionTarget {
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
         Suggestion::of_net(needed_rules(policy, &self.connection())?)
     }
+
+    fn why(&self, policy: &Policy, decision: &Decision<'_>) -> String {
+        match (&self.speaks, normalize_host(&self.host)) {
+            (OwnedSpeaks::Http { method, path }, Ok(host)) => {
+                NetTarget::on_the_wire(&host, self.port, (method, path)).why(policy, decision)
+            }
+            _ => decision.why(self.operation()),
+        }
+    }
 }
 
 impl NetTable {
@@ -148,10 +161,10 @@ impl NetTable {
             return Decision::uncovered(Reason::NoRule, None);
         };
         let port = connection.port;
-        if let SpokenProtocol::Http { path } = connection.speaks {
-            return self.decide(&NetTarget::on_the_wire(&host, port, path));
+        if let SpokenProtocol::Http { method, path } = connection.speaks {
+            return self.decide(&NetTarget::on_the_wire(&host, port, (method, path)));
         }
-        let on_host = self.connections.on_host(&host);
+        let on_host = self.on_host(&host);
         if on_host.is_empty() {
             return Decision::uncovered(Reason::NoRule, None);
         }
@@ -162,8 +175,8 @@ impl NetTable {
     }
 
     fn decide_tls(&self, on_host: OnHost, host: &str, port: u16) -> Decision<'_> {
-        if on_host.has(OnHost::PATHS)
-            && let Some(hit) = self.connections.find(NetRuleKey::PathUnderTls, host, port)
+        if on_host.has(OnHost::REQUESTS)
+            && let Some(hit) = self.hidden_under_tls(on_host, host, port)
         {
             return Decision::deny(Reason::PathUnderTls, self.rule(hit));
         }
@@ -178,6 +191,24 @@ impl NetTable {
         }
     }
 
+    /// The rule that would have to look into a TLS connection. There is none below a host on which another rule
+    /// decides about all of them.
+    fn hidden_under_tls(&self, on_host: OnHost, host: &str, port: u16) -> Option<IndexHit> {
+        let find = |key, host| self.connections.find(key, host, port);
+        for host in self.host_keys(host) {
+            let hidden = find(NetRuleKey::RequestUnderTls, host);
+            if hidden.is_some() {
+                return hidden;
+            }
+            let of_https =
+                || !on_host.has(OnHost::WSS) && find(NetRuleKey::AllHttps, host).is_some();
+            if find(NetRuleKey::AllTls, host).is_some() || of_https() {
+                return None;
+            }
+        }
+        None
+    }
+
     /// What the rules say of all that a TLS connection can be.
     fn readings_of_tls(&self, on_host: OnHost, host: &str, port: u16) -> [TlsAlternative<'_>; 3] {
         let web = |scheme| {
@@ -186,6 +217,7 @@ impl NetTable {
                 host,
                 port,
                 segments: &[],
+                method: None,
             })
         };
         // Without a rule that names it, `wss` is what `https` is.
@@ -202,15 +234,31 @@ impl NetTable {
     }
 
     fn decide_other(&self, on_host: OnHost, host: &str, port: u16) -> Decision<'_> {
-        if on_host.has(OnHost::PATHS)
-            && let Some(hit) = self.connections.find(NetRuleKey::PathUnseen, host, port)
-        {
-            return Decision::deny(Reason::PathUnseen, self.rule(hit));
+        if !on_host.has(OnHost::REQUESTS) && !on_host.has(OnHost::OTHER) {
+            return Decision::uncovered(Reason::NoRule, None);
         }
-        match on_host.has(OnHost::OTHER) {
-            true => self.decide_by(self.connections.find(NetRuleKey::Other, host, port)),
-            false => Decision::uncovered(Reason::NoRule, None),
+        for host in self.host_keys(host) {
+            if let Some(hit) = self.connections.find(NetRuleKey::RequestUnseen, host, port) {
+                return Decision::deny(Reason::PathUnseen, self.rule(hit));
+            }
+            let hit = self.connections.find(NetRuleKey::Other, host, port);
+            if hit.is_some() {
+                return self.decide_by(hit);
+            }
         }
+        Decision::uncovered(Reason::NoRule, None)
+    }
+
+    pub(crate) fn speaks_of_host(&self, host: &str) -> bool {
+        normalize_host(host).is_ok_and(|host| self.on_host(&host).has(OnHost::ALLOWED))
+    }
+
+    /// What all the rules that speak of a host are about.
+    fn on_host(&self, host: &str) -> OnHost {
+        let found = self.host_keys(host);
+        found.fold(OnHost::default(), |all, host| {
+            OnHost(all.0 | self.connections.on_host(host).0)
+        })
     }
 
     fn rule(&self, hit: IndexHit) -> Option<Rule<'_>> {
@@ -252,7 +300,7 @@ impl ConnectionTable {
         ranked.sort_by_key(|(_, rule)| rule.specificity());
         let mut hosts: HashMap<&str, OnHost> = HashMap::with_capacity(rules.len());
         for rule in rules {
-            let on_host = hosts.entry(rule.host()).or_default();
+            let on_host = hosts.entry(rule.host_key()).or_default();
             on_host.0 |= OnHost::of(rule).0;
         }
         let entry = |key: NetRuleKey, host: &str, port: u16, value: u32, bits: u8| IndexEntry {
@@ -266,15 +314,11 @@ impl ConnectionTable {
             .map(|(host, on_host)| entry(NetRuleKey::Host, host, 0, 0, on_host.0));
         let on_ports = ranked.into_iter().flat_map(|(value, rule)| {
             let allow = u8::from(rule.allow());
-            keys_of(rule).map(move |(key, port)| entry(key, rule.host(), port, value, allow))
+            keys_of(rule).map(move |(key, port)| entry(key, rule.host_key(), port, value, allow))
         });
         Self {
             index: Index::build(on_hosts.chain(on_ports)),
         }
-    }
-
-    pub(crate) fn speaks_of_host(&self, host: &str) -> bool {
-        normalize_host(host).is_ok_and(|host| self.on_host(&host).has(OnHost::ALLOWED))
     }
 
     fn on_host(&self, host: &str) -> OnHost {
@@ -297,8 +341,8 @@ impl OnHost {
     const RULE: u8 = 1;
     /// Some rule allows something.
     const ALLOWED: u8 = 2;
-    /// Some rule looks at paths.
-    const PATHS: u8 = 4;
+    /// Some rule looks at paths or methods.
+    const REQUESTS: u8 = 4;
     /// Some rule names the scheme `wss`.
     const WSS: u8 = 8;
     /// Some rule speaks of what is neither HTTP nor TLS.
@@ -308,7 +352,7 @@ impl OnHost {
         let bits = [
             (true, Self::RULE),
             (rule.allow(), Self::ALLOWED),
-            (!rule.segments.is_empty(), Self::PATHS),
+            (rule.looks_at_requests(), Self::REQUESTS),
             (rule.scheme.as_deref() == Some("wss"), Self::WSS),
             (is_on_other(rule), Self::OTHER),
         ];
@@ -332,10 +376,14 @@ enum NetRuleKey {
     Host,
     /// The rule on what is neither HTTP nor TLS.
     Other,
-    /// A rule on paths that TLS hides.
-    PathUnderTls,
-    /// A rule on paths that only HTTP shows.
-    PathUnseen,
+    /// A rule on paths or methods that TLS hides.
+    RequestUnderTls,
+    /// A rule on paths or methods that only HTTP shows.
+    RequestUnseen,
+    /// A rule on all that TLS can be.
+    AllTls,
+    /// A rule on all `https`.
+    AllHttps,
 }
 
 impl NetRuleKey {
@@ -367,7 +415,9 @@ fn is_on_other(rule: &CompiledNetRule) -> bool {
 
 /// All under which a rule is found.
 fn keys_of(rule: &CompiledNetRule) -> impl Iterator<Item = (NetRuleKey, u16)> {
-    let on_paths = !rule.segments.is_empty();
+    let on_requests = rule.looks_at_requests();
+    let names_scheme = rule.scheme.is_some();
+    let https = rule.scheme.as_deref() == Some("https");
     let plain = matches!(rule.scheme.as_deref(), Some("http" | "ws"));
     let both = rule.scheme.is_none() && rule.declared.port.is_none();
     let on_other = is_on_other(rule);
@@ -375,9 +425,11 @@ fn keys_of(rule: &CompiledNetRule) -> impl Iterator<Item = (NetRuleKey, u16)> {
         // Without scheme and port it is about the web, of which only 443 is TLS.
         let plain = plain || both && port == HTTP_PORT;
         [
-            (on_other && !on_paths).then_some((NetRuleKey::Other, port)),
-            (on_paths && !plain).then_some((NetRuleKey::PathUnderTls, port)),
-            on_paths.then_some((NetRuleKey::PathUnseen, port)),
+            (on_other && !on_requests).then_some((NetRuleKey::Other, port)),
+            (on_requests && !plain).then_some((NetRuleKey::RequestUnderTls, port)),
+            on_requests.then_some((NetRuleKey::RequestUnseen, port)),
+            (!on_requests && !plain && !names_scheme).then_some((NetRuleKey::AllTls, port)),
+            (!on_requests && https).then_some((NetRuleKey::AllHttps, port)),
         ]
     });
     on_ports.flatten()
@@ -392,10 +444,12 @@ fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<Decl
     if decision.is_allowed() || hidden || port == 0 {
         return None;
     }
-    if let SpokenProtocol::Http { path } = connection.speaks {
-        let target = NetTarget::on_the_wire(&host, port, path);
+    if let SpokenProtocol::Http { method, path } = connection.speaks {
+        let target = NetTarget::on_the_wire(&host, port, (method, path));
         let mut rules = Suggestion::for_url(policy, &target)?.rules().net.clone();
-        for rule in rules.iter_mut().filter(|rule| rule.path_prefix.is_some()) {
+        let looks_inside =
+            |rule: &&mut DeclaredNetRule| rule.path_prefix.is_some() || rule.methods.is_some();
+        for rule in rules.iter_mut().filter(looks_inside) {
             // On a path of any scheme, the rule would take TLS to this host away.
             rule.scheme = Some("http".to_owned());
         }
@@ -404,7 +458,7 @@ fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<Decl
     let is_tls = connection.speaks == SpokenProtocol::Tls;
     let mut denying: Vec<&CompiledNetRule> = Vec::new();
     if is_tls {
-        let on_host = policy.net.connections.on_host(&host);
+        let on_host = policy.net.on_host(&host);
         let readings = policy.net.readings_of_tls(on_host, &host, port);
         let denials = readings.iter().filter(|reading| reading.denies());
         denying.extend(denials.filter_map(|reading| net_rule(&reading.decision)));
@@ -416,6 +470,7 @@ fn needed_rules(policy: &Policy, connection: &Connection<'_>) -> Option<Vec<Decl
         scheme,
         port,
         path_prefix: None,
+        methods: None,
         allow: true,
         origin: suggested(),
     };

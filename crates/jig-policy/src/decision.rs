@@ -127,10 +127,10 @@ pub enum Reason<'p> {
     Arguments,
     /// The URL's path can be read in two ways, and a rule on paths has to decide.
     AmbiguousPath,
-    /// A rule on paths would have to decide on a TLS connection, and TLS hides the path. No rule can
-    /// be added that helps: the one with the path has to go.
+    /// A rule on paths or methods would have to decide on a TLS connection, and TLS hides them. No rule can
+    /// be added that helps: the one with the path or methods has to go.
     PathUnderTls,
-    /// A rule on paths would have to decide on a connection that speaks no HTTP.
+    /// A rule on paths or methods would have to decide on a connection that speaks no HTTP.
     PathUnseen,
 }
 

@@ -5,7 +5,7 @@
 use crate::command::CommandProgram;
 use crate::decision::{Decision, Reason, Rule};
 use crate::env::EnvUse;
-use crate::net::NetTarget;
+use crate::net::{CompiledNetRule, NetTarget};
 use crate::policy::{Policy, RuleKind};
 use crate::resolve::ResolvedPath;
 use crate::{Capability, FileCapabilities};
@@ -62,7 +62,14 @@ impl Policy {
     /// The rules that match a URL and did not decide, the closest first.
     pub fn losers_net(&self, target: &NetTarget) -> Vec<Loser<'_>> {
         let matching = self.net_rules().iter().filter(|rule| rule.matches(target));
-        rank(matching.map(|rule| (rule.specificity(), Rule::Net(rule))))
+        rank(matching.map(|rule| (rule.rank(), Rule::Net(rule))))
+    }
+
+    /// Whether a rule would match a request if it had another method.
+    pub(crate) fn has_rule_on_other_method(&self, target: &NetTarget) -> bool {
+        let is_other =
+            |rule: &CompiledNetRule| rule.matches_but_for_method(target) && !rule.matches(target);
+        target.method().is_some() && self.net_rules().iter().any(is_other)
     }
 
     /// The rules that match a variable and did not decide, the closest first.
@@ -196,14 +203,14 @@ impl Decision<'_> {
                     .to_owned()
             }
             Reason::PathUnderTls => {
-                "the path of a TLS connection cannot be seen, and a rule with `path_prefix` has to \
-                 decide: `http.*` of a `vfs` tool can be judged by path, a program needs a rule \
-                 without `path_prefix`"
+                "the path of a TLS connection cannot be seen, nor its method, and a rule with \
+                 `path_prefix` or `methods` has to decide: `http.*` of a `vfs` tool can be judged by \
+                 them, a program needs a rule without `path_prefix` and `methods`"
                     .to_owned()
             }
             Reason::PathUnseen => {
-                "the connection speaks no HTTP, so it shows no path, and a rule with `path_prefix` \
-                 on this port has to decide"
+                "the connection speaks no HTTP, so it shows no path and no method, and a rule with \
+                 `path_prefix` or `methods` on this port has to decide"
                     .to_owned()
             }
         }

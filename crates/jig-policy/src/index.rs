@@ -181,6 +181,9 @@ impl Levels {
     /// The deepest level that is told apart; all beyond it count as one.
     const LAST: usize = 63;
 
+    /// Every level there may be.
+    pub(crate) const ALL: Self = Self(u64::MAX);
+
     pub(crate) fn insert(&mut self, level: usize) {
         self.0 |= 1 << level.min(Self::LAST);
     }

@@ -3,27 +3,60 @@
 use std::fmt;
 
 use percent_encoding::{CONTROLS, percent_decode_str, utf8_percent_encode};
-use url::{Host, Url};
+use url::Url;
 
 use crate::connection::ConnectionTable;
 use crate::decision::{Decision, Reason, Rule};
+use crate::host::{Wildcards, check_method, keys, keys_among, normalize_host, normalize_pattern};
 use crate::index::{Index, IndexEntry, IndexHit, Levels, SEED, absorb};
 use crate::policy::{RuleError, RuleErrorKind, RuleKind};
 use crate::rules::{DeclaredNetRule, RuleOrigin};
 
-/// A rule with its host, scheme and path in normal form.
+/// A rule with its host, scheme, path and methods in normal form.
 #[derive(Debug, Clone)]
 pub struct CompiledNetRule {
     pub(crate) declared: DeclaredNetRule,
     pub(crate) host: String,
     pub(crate) scheme: Option<String>,
     pub(crate) segments: Vec<String>,
+    /// In upper case; empty if it is about all of them.
+    pub(crate) methods: Vec<String>,
 }
 
 impl CompiledNetRule {
-    /// The host in ASCII, lower case.
+    /// The host in ASCII, lower case; `*.example.com` for all names below one, `*` for all names.
     pub fn host(&self) -> &str {
         &self.host
+    }
+
+    /// Whether the rule is on this host, which is in normal form.
+    pub fn speaks_of(&self, host: &str) -> bool {
+        keys(host).any(|key| key == self.host_key())
+    }
+
+    /// A host that the rule is on: of many a name that no other rule is likely to be on.
+    pub fn example_host(&self) -> String {
+        match self.host.strip_prefix('*') {
+            None => self.host.clone(),
+            Some(domain) => format!(
+                "any-name{}",
+                if domain.is_empty() {
+                    ".example"
+                } else {
+                    domain
+                }
+            ),
+        }
+    }
+
+    /// The host as it is looked up; see [`crate::host`].
+    pub(crate) fn host_key(&self) -> &str {
+        crate::host::key_of(&self.host)
+    }
+
+    /// Whether the rule looks at what only the request itself tells: its path or its method.
+    pub fn looks_at_requests(&self) -> bool {
+        !self.segments.is_empty() || !self.methods.is_empty()
     }
 
     /// Whether it allows what it matches.
@@ -41,11 +74,18 @@ impl CompiledNetRule {
         &self.declared
     }
 
-    /// The scheme, the port and each path segment count one.
+    /// The scheme, the port, the methods and each path segment count one.
     pub fn specificity(&self) -> usize {
         usize::from(self.scheme.is_some())
             + usize::from(self.declared.port.is_some())
+            + usize::from(!self.methods.is_empty())
             + self.segments.len()
+    }
+
+    /// What ranks rules that match the same target: an exact host before `*.domain`, a longer domain before
+    /// a shorter one, any before `*`; then [`CompiledNetRule::specificity`].
+    pub(crate) fn rank(&self) -> (usize, usize) {
+        (crate::host::rank_of(&self.host), self.specificity())
     }
 
     /// The ports that it speaks of: its own, that of its scheme, or those of the web.
@@ -60,7 +100,14 @@ impl CompiledNetRule {
 
     /// Whether the rule speaks of `target`.
     pub fn matches(&self, target: &NetTarget) -> bool {
-        self.host == target.host
+        let is_of = |method: &String| self.methods.contains(method);
+        self.matches_but_for_method(target)
+            && (self.methods.is_empty() || target.method.as_ref().is_some_and(is_of))
+    }
+
+    /// Whether the rule speaks of `target`, whatever methods it is on.
+    pub(crate) fn matches_but_for_method(&self, target: &NetTarget) -> bool {
+        self.speaks_of(&target.host)
             && self
                 .scheme
                 .as_deref()
@@ -73,7 +120,7 @@ impl CompiledNetRule {
     }
 
     fn compile(declared: &DeclaredNetRule) -> Result<Self, NetRuleError> {
-        let host = normalize_host(&declared.host)?;
+        let host = normalize_pattern(&declared.host)?;
         let scheme = match &declared.scheme {
             Some(scheme) => Some(normalize_scheme(scheme)?),
             None => None,
@@ -91,35 +138,29 @@ impl CompiledNetRule {
             Some(prefix) => normalize_prefix(prefix)?,
             None => Vec::new(),
         };
+        let methods = match &declared.methods {
+            Some(methods) => normalize_methods(methods, scheme.as_deref())?,
+            None => Vec::new(),
+        };
         Ok(Self {
             declared: declared.clone(),
             host,
             scheme,
             segments,
+            methods,
         })
     }
 
-    fn hash(&self) -> u64 {
-        let start = key_start(&self.host, self.scheme.as_deref(), self.declared.port);
-        self.segments
-            .iter()
-            .fold(start, |state, segment| absorb(state, segment.as_bytes()))
-    }
-
-    /// The rule's side of [`is_key_of`].
-    fn key(&self) -> Vec<u8> {
-        let head = key_head(
-            self.scheme.is_some(),
-            self.declared.port,
-            self.segments.len(),
-        );
-        let mut key = head.to_vec();
-        key.extend(self.host.as_bytes());
-        for part in self.scheme.iter().chain(&self.segments) {
-            key.push(0);
-            key.extend(part.as_bytes());
-        }
-        key
+    /// What the rule is found by: one place for each of its methods.
+    fn places(&self) -> impl Iterator<Item = KeyPlace<'_>> {
+        let methods = self.methods.iter().map(|method| Some(method.as_str()));
+        let any = self.methods.is_empty().then_some(None);
+        methods.chain(any).map(|method| KeyPlace {
+            host: self.host_key(),
+            scheme: self.scheme.as_deref(),
+            port: self.declared.port,
+            method,
+        })
     }
 }
 
@@ -130,6 +171,9 @@ impl fmt::Display for CompiledNetRule {
         } else {
             "deny `"
         })?;
+        if !self.methods.is_empty() {
+            write!(f, "{} ", self.methods.join(","))?;
+        }
         if let Some(scheme) = &self.scheme {
             write!(f, "{scheme}://")?;
         }
@@ -153,10 +197,13 @@ pub struct NetTarget {
     port: u16,
     segments: Vec<String>,
     ambiguous: bool,
+    /// In upper case; none for what is no request of HTTP.
+    method: Option<String>,
 }
 
 impl NetTarget {
-    /// Reads a URL. Its user name, password, query and fragment play no part.
+    /// Reads a URL. Its user name, password, query and fragment play no part. To ask for a URL of the web is to
+    /// ask for it with `GET`; see [`NetTarget::with_method`].
     pub fn parse(url: &str) -> Result<Self, NetTargetError> {
         let parsed = Url::parse(url).map_err(NetTargetError::Url)?;
         Self::from_url(&parsed)
@@ -174,6 +221,7 @@ impl NetTarget {
             None => return Err(NetTargetError::NoPort(scheme)),
         };
         let (segments, ambiguous) = path_segments(url.path());
+        let method = web_port(&scheme).map(|_| "GET".to_owned());
         Ok(Self {
             text: without_credentials(url),
             scheme,
@@ -181,13 +229,23 @@ impl NetTarget {
             port,
             segments,
             ambiguous,
+            method,
         })
+    }
+
+    /// The same URL, asked for with another method. What is no URL of the web has none.
+    #[must_use]
+    pub fn with_method(mut self, method: &str) -> Self {
+        if let Some(own) = &mut self.method {
+            *own = method.to_ascii_uppercase();
+        }
+        self
     }
 
     /// What a plain HTTP request asks for. `host` is in normal form; `path` is the path and query as
     /// they go over the wire, where nobody resolves `..` before the server does, so that one with
     /// dots can be read in two ways.
-    pub(crate) fn on_the_wire(host: &str, port: u16, path: &str) -> Self {
+    pub(crate) fn on_the_wire(host: &str, port: u16, (method, path): (&str, &str)) -> Self {
         let (on_paths, query) = match path.split_once('?') {
             Some((on_paths, query)) => (on_paths, Some(query)),
             None => (path, None),
@@ -213,6 +271,7 @@ impl NetTarget {
             port,
             segments,
             ambiguous: ambiguous || odd,
+            method: Some(method.to_ascii_uppercase()),
         }
     }
 
@@ -242,12 +301,18 @@ impl NetTarget {
         self.ambiguous
     }
 
+    /// The method in upper case, if it is a request of HTTP.
+    pub fn method(&self) -> Option<&str> {
+        self.method.as_deref()
+    }
+
     fn view(&self) -> NetView<'_> {
         NetView {
             scheme: &self.scheme,
             host: &self.host,
             port: self.port,
             segments: &self.segments,
+            method: self.method.as_deref(),
         }
     }
 }
@@ -265,6 +330,8 @@ pub(crate) struct NetView<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
     pub(crate) segments: &'a [String],
+    /// The method, if it is known.
+    pub(crate) method: Option<&'a str>,
 }
 
 impl NetView<'_> {
@@ -300,8 +367,10 @@ impl fmt::Display for Authority<'_> {
 pub(crate) struct NetTable {
     rules: Vec<CompiledNetRule>,
     index: Index,
-    /// The numbers of path segments that occur, by whether scheme and port are given.
-    levels: [Levels; 4],
+    /// The numbers of path segments that occur, by whether scheme, port and methods are given.
+    levels: [Levels; SHAPES],
+    /// Which hosts besides exact ones rules are on.
+    wildcards: Wildcards,
     /// Hosts for which some rule looks at paths.
     path_hosts: Index,
     /// What is known of connections that name no URL.
@@ -322,21 +391,24 @@ impl NetTable {
                 }),
             }
         }
-        let mut levels = [Levels::default(); 4];
-        let index = Index::build((0_u32..).zip(&rules).map(|(value, rule)| {
-            levels[shape(rule.scheme.is_some(), rule.declared.port.is_some())]
-                .insert(rule.segments.len());
+        let mut levels = [Levels::default(); SHAPES];
+        let wildcards = Wildcards::of(&rules);
+        let places = (0_u32..)
+            .zip(&rules)
+            .flat_map(|(value, rule)| rule.places().map(move |place| (value, rule, place)));
+        let index = Index::build(places.map(|(value, rule, place)| {
+            levels[place.shape()].insert(rule.segments.len());
             IndexEntry {
-                hash: rule.hash(),
-                key: rule.key(),
+                hash: place.hash(&rule.segments),
+                key: place.key(&rule.segments),
                 value,
                 bits: u8::from(rule.declared.allow),
             }
         }));
         let with_paths = rules.iter().filter(|rule| !rule.segments.is_empty());
         let path_hosts = Index::build(with_paths.map(|rule| IndexEntry {
-            hash: absorb(SEED, rule.host.as_bytes()),
-            key: rule.host.as_bytes().to_vec(),
+            hash: absorb(SEED, rule.host_key().as_bytes()),
+            key: rule.host_key().as_bytes().to_vec(),
             value: 0,
             bits: 0,
         }));
@@ -345,6 +417,7 @@ impl NetTable {
             rules,
             index,
             levels,
+            wildcards,
             path_hosts,
             connections,
         }
@@ -381,26 +454,45 @@ impl NetTable {
         }
     }
 
-    fn looks_at_paths(&self, target: &NetTarget) -> bool {
-        let hash = absorb(SEED, target.host.as_bytes());
-        let found = self
-            .path_hosts
-            .find(hash, |key| key == target.host.as_bytes());
-        found.is_some()
+    /// The keys under which rules may speak of a host, the most specific first, but for those that no rule has.
+    pub(crate) fn host_keys<'h>(&self, host: &'h str) -> impl Iterator<Item = &'h str> + use<'h> {
+        keys_among(host, self.wildcards)
     }
 
-    /// The most specific rule; of several equally specific ones the last.
+    fn looks_at_paths(&self, target: &NetTarget) -> bool {
+        self.host_keys(&target.host).any(|host| {
+            let hash = absorb(SEED, host.as_bytes());
+            let found = self.path_hosts.find(hash, |key| key == host.as_bytes());
+            found.is_some()
+        })
+    }
+
+    /// The rule on the most specific host; of several the most specific, of equals the last.
     fn winner(&self, target: NetView<'_>) -> Option<IndexHit> {
+        self.host_keys(target.host)
+            .find_map(|host| self.winner_on(host, target))
+    }
+
+    /// The most specific of the rules on one key of a host; of several equally specific ones the last.
+    pub(crate) fn winner_on(&self, host: &str, target: NetView<'_>) -> Option<IndexHit> {
         let mut best: Option<(usize, IndexHit)> = None;
-        for (with_scheme, with_port) in [(false, false), (true, false), (false, true), (true, true)]
-        {
-            let levels = self.levels[shape(with_scheme, with_port)];
-            if levels.is_empty() || (!with_port && !target.is_default_port(with_scheme)) {
+        for (number, levels) in self.levels.iter().enumerate() {
+            let [with_scheme, with_port, with_method] = [1, 2, 4].map(|bit| number & bit != 0);
+            if levels.is_empty()
+                || (!with_port && !target.is_default_port(with_scheme))
+                || (with_method && target.method.is_none())
+            {
                 continue;
             }
-            let scheme = with_scheme.then_some(target.scheme);
-            let port = with_port.then_some(target.port);
-            let mut state = key_start(target.host, scheme, port);
+            let place = KeyPlace {
+                host,
+                scheme: with_scheme.then_some(target.scheme),
+                port: with_port.then_some(target.port),
+                method: target.method.filter(|_| with_method),
+            };
+            let named = [with_scheme, with_port, with_method].into_iter();
+            let named = named.map(usize::from).sum::<usize>();
+            let mut state = place.hash(&[]);
             for count in 0..=target.segments.len() {
                 if count > 0 {
                     state = absorb(state, target.segments[count - 1].as_bytes());
@@ -408,11 +500,10 @@ impl NetTable {
                 if !levels.may_hold(count) {
                     continue;
                 }
-                let hit = self
-                    .index
-                    .find(state, |key| is_key_of(key, target, scheme, port, count));
+                let segments = &target.segments[..count];
+                let hit = self.index.find(state, |key| place.is_key(key, segments));
                 if let Some(hit) = hit {
-                    let specificity = usize::from(with_scheme) + usize::from(with_port) + count;
+                    let specificity = named + count;
                     let better = best.is_none_or(|(other, earlier)| {
                         (other, earlier.value) < (specificity, hit.value)
                     });
@@ -426,46 +517,73 @@ impl NetTable {
     }
 }
 
-/// Whether a rule with this key speaks of the target's host and its first `count` segments.
-///
-/// The parts are separated by NUL, which a rule cannot hold; the count before them keeps a target
-/// that does hold one from passing for more segments than it has.
-fn is_key_of(
-    key: &[u8],
-    target: NetView<'_>,
-    scheme: Option<&str>,
+/// Where rules are found, but for the segments of their paths.
+#[derive(Debug, Clone, Copy)]
+struct KeyPlace<'a> {
+    host: &'a str,
+    scheme: Option<&'a str>,
     port: Option<u16>,
-    count: usize,
-) -> bool {
-    let head = key_head(scheme.is_some(), port, count);
-    let rest = key.strip_prefix(head.as_slice());
-    let mut rest = rest.and_then(|rest| rest.strip_prefix(target.host.as_bytes()));
-    let segments = target.segments[..count].iter().map(String::as_str);
-    for part in scheme.into_iter().chain(segments) {
-        rest = rest
-            .and_then(|rest| rest.strip_prefix(&[0]))
-            .and_then(|rest| rest.strip_prefix(part.as_bytes()));
+    method: Option<&'a str>,
+}
+
+impl KeyPlace<'_> {
+    fn shape(self) -> usize {
+        usize::from(self.scheme.is_some())
+            | usize::from(self.port.is_some()) << 1
+            | usize::from(self.method.is_some()) << 2
     }
-    rest.is_some_and(<[u8]>::is_empty)
+
+    fn head(self, count: usize) -> [u8; 12] {
+        let mut head = [0; 12];
+        head[0] = self.shape() as u8;
+        head[1..3].copy_from_slice(&self.port.unwrap_or(0).to_le_bytes());
+        head[4..].copy_from_slice(&(count as u64).to_le_bytes());
+        head
+    }
+
+    fn hash(self, segments: &[String]) -> u64 {
+        let state = absorb(SEED, self.host.as_bytes());
+        let state = absorb(state, self.scheme.unwrap_or("").as_bytes());
+        let state = absorb(state, &self.port.unwrap_or(0).to_le_bytes());
+        let start = match self.method {
+            Some(method) => absorb(state, method.as_bytes()),
+            None => state,
+        };
+        let absorbed = |state, segment: &String| absorb(state, segment.as_bytes());
+        segments.iter().fold(start, absorbed)
+    }
+
+    /// The rule's side of [`KeyPlace::is_key`].
+    fn key(self, segments: &[String]) -> Vec<u8> {
+        let mut key = self.head(segments.len()).to_vec();
+        key.extend(self.host.as_bytes());
+        let segments = segments.iter().map(String::as_str);
+        for part in self.scheme.into_iter().chain(self.method).chain(segments) {
+            key.push(0);
+            key.extend(part.as_bytes());
+        }
+        key
+    }
+
+    /// Whether a rule with this key is at this place, with these segments.
+    ///
+    /// The parts are separated by NUL, which a rule cannot hold; the count before them keeps a target
+    /// that does hold one from passing for more segments than it has.
+    fn is_key(self, key: &[u8], segments: &[String]) -> bool {
+        let rest = key.strip_prefix(self.head(segments.len()).as_slice());
+        let mut rest = rest.and_then(|rest| rest.strip_prefix(self.host.as_bytes()));
+        let segments = segments.iter().map(String::as_str);
+        for part in self.scheme.into_iter().chain(self.method).chain(segments) {
+            rest = rest
+                .and_then(|rest| rest.strip_prefix(&[0]))
+                .and_then(|rest| rest.strip_prefix(part.as_bytes()));
+        }
+        rest.is_some_and(<[u8]>::is_empty)
+    }
 }
 
-fn key_head(with_scheme: bool, port: Option<u16>, count: usize) -> [u8; 12] {
-    let mut head = [0; 12];
-    head[0] = shape(with_scheme, port.is_some()) as u8;
-    head[1..3].copy_from_slice(&port.unwrap_or(0).to_le_bytes());
-    head[4..].copy_from_slice(&(count as u64).to_le_bytes());
-    head
-}
-
-fn shape(with_scheme: bool, with_port: bool) -> usize {
-    usize::from(with_scheme) | usize::from(with_port) << 1
-}
-
-fn key_start(host: &str, scheme: Option<&str>, port: Option<u16>) -> u64 {
-    let state = absorb(SEED, host.as_bytes());
-    let state = absorb(state, scheme.unwrap_or("").as_bytes());
-    absorb(state, &port.unwrap_or(0).to_le_bytes())
-}
+/// Whether scheme, port and methods are given.
+const SHAPES: usize = 8;
 
 /// The URL as it is shown: a password in it is nobody's business.
 fn without_credentials(url: &Url) -> String {
@@ -474,34 +592,6 @@ fn without_credentials(url: &Url) -> String {
     let _ = shown.set_username("");
     let _ = shown.set_password(None);
     shown.to_string()
-}
-
-/// Brings a host to the one form in which hosts are compared.
-pub(crate) fn normalize_host(host: &str) -> Result<String, NetRuleError> {
-    let bad = || NetRuleError::Host(host.to_owned());
-    if host.is_empty() {
-        return Err(NetRuleError::EmptyHost);
-    }
-    if host.contains('*') {
-        return Err(NetRuleError::Wildcard(host.to_owned()));
-    }
-    let parsed = if host.contains(':') && !host.starts_with('[') {
-        // An IPv6 address may be written without the brackets that a URL needs.
-        Host::parse(&format!("[{host}]"))
-    } else {
-        Host::parse(host)
-    };
-    match parsed.map_err(|_| bad())? {
-        Host::Domain(name) => {
-            let name = name.strip_suffix('.').unwrap_or(&name);
-            if name.is_empty() {
-                return Err(bad());
-            }
-            Ok(name.to_ascii_lowercase())
-        }
-        Host::Ipv4(address) => Ok(address.to_string()),
-        Host::Ipv6(address) => Ok(address.to_string()),
-    }
 }
 
 fn normalize_scheme(scheme: &str) -> Result<String, NetRuleError> {
@@ -513,6 +603,19 @@ fn normalize_scheme(scheme: &str) -> Result<String, NetRuleError> {
         return Err(NetRuleError::Scheme(scheme.to_owned()));
     }
     Ok(scheme.to_ascii_lowercase())
+}
+
+fn normalize_methods(
+    methods: &[String],
+    scheme: Option<&str>,
+) -> Result<Vec<String>, NetRuleError> {
+    if methods.is_empty() {
+        return Err(NetRuleError::NoMethods);
+    }
+    if let Some(scheme) = scheme.filter(|scheme| web_port(scheme).is_none()) {
+        return Err(NetRuleError::MethodsOfScheme(scheme.to_owned()));
+    }
+    methods.iter().map(|method| check_method(method)).collect()
 }
 
 fn normalize_prefix(prefix: &str) -> Result<Vec<String>, NetRuleError> {
@@ -589,9 +692,20 @@ pub enum NetRuleError {
     /// Not a host: perhaps a URL, or a host with a port.
     #[error("`{0}` is not a host")]
     Host(String),
-    /// A wildcard, which hosts don't have.
-    #[error("`{0}`: hosts are exact, `*` has no meaning in them")]
+    /// A `*` where hosts have none.
+    #[error(
+        "`{0}`: `*` stands alone for all names, or as `*.` before a domain for all names below it"
+    )]
     Wildcard(String),
+    /// A list of methods that is empty.
+    #[error("`methods` is empty, so that the rule matches nothing")]
+    NoMethods,
+    /// Not a method, or one that cannot be allowed.
+    #[error("`{0}` is not a method that a request can have")]
+    Method(String),
+    /// Methods of something that has none.
+    #[error("`{0}` has no methods, only `http`, `https`, `ws` and `wss` have")]
+    MethodsOfScheme(String),
     /// Not a scheme.
     #[error("`{0}` is not a URL scheme")]
     Scheme(String),

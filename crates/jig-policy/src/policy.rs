@@ -177,7 +177,7 @@ impl Policy {
 
     /// Whether some rule allows anything on this host: whether its name is looked up at all.
     pub fn speaks_of_host(&self, host: &str) -> bool {
-        self.net.connections.speaks_of_host(host)
+        self.net.speaks_of_host(host)
     }
 
     /// Every port on which some rule allows something, in order, each once; 80 and 443 for rules

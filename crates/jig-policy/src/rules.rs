@@ -35,7 +35,8 @@ pub struct DeclaredFsRule {
 /// Whether a host, or a part of it, may be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredNetRule {
-    /// The host as written: a name in Unicode or Punycode, an IPv4 or an IPv6 address.
+    /// The host as written: a name in Unicode or Punycode, an IPv4 or an IPv6 address; `*.example.com` for all
+    /// names below one, `*` for all names.
     pub host: String,
     /// Only this scheme; any web scheme if absent.
     pub scheme: Option<String>,
@@ -43,6 +44,8 @@ pub struct DeclaredNetRule {
     pub port: Option<u16>,
     /// Only URLs whose path starts with these segments.
     pub path_prefix: Option<String>,
+    /// Only requests with these methods.
+    pub methods: Option<Vec<String>>,
     /// Whether matching requests are allowed.
     pub allow: bool,
     /// Where the rule was declared.

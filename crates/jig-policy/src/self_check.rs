@@ -40,8 +40,12 @@ pub trait CheckAccess {
     fn check_delete(&self, path: &Utf8Path) -> Result<Utf8PathBuf, FsAccessError>;
     /// Before a file is run.
     fn check_execute(&self, path: &Utf8Path) -> Result<Utf8PathBuf, FsAccessError>;
-    /// Before a URL is asked for.
-    fn check_net(&self, url: &str) -> Result<(), NetAccessError>;
+    /// Before a URL is asked for, with `GET` if it is one of the web.
+    fn check_net(&self, url: &str) -> Result<(), NetAccessError> {
+        self.check_request("GET", url)
+    }
+    /// Before a URL is asked for with a method such as `POST`.
+    fn check_request(&self, method: &str, url: &str) -> Result<(), NetAccessError>;
     /// Before a variable of the environment is read.
     fn check_env(&self, name: &str) -> Result<(), EnvAccessError>;
 }
@@ -148,7 +152,7 @@ impl CheckAccess for Context {
         Checker::new(self)?.check(Capability::Execute, path)
     }
 
-    fn check_net(&self, url: &str) -> Result<(), NetAccessError> {
+    fn check_request(&self, method: &str, url: &str) -> Result<(), NetAccessError> {
         let declared = self
             .access
             .as_ref()
@@ -163,6 +167,7 @@ impl CheckAccess for Context {
         })?;
         let target = NetTarget::parse(url);
         let target = target.map_err(|error| NetAccessError::Invalid(url.to_owned(), error))?;
+        let target = target.with_method(method);
         if policy.decide_net(&target).is_allowed() {
             return Ok(());
         }
@@ -355,6 +360,7 @@ impl From<&jig_proto::Access> for DeclaredAccess {
             scheme: rule.scheme.clone(),
             port: rule.port,
             path_prefix: rule.path_prefix.clone(),
+            methods: rule.methods.clone(),
             allow: rule.allow,
             origin: origin(),
         });
@@ -419,6 +425,7 @@ impl Policy {
             scheme: rule.scheme.clone(),
             port: rule.declared().port,
             path_prefix: rule.declared().path_prefix.clone(),
+            methods: rule.declared().methods.clone(),
             allow: rule.allow(),
         });
         let env = self.env_rules().iter().map(|rule| jig_proto::EnvRule {

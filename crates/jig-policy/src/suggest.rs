@@ -8,6 +8,7 @@ use jig_proto::{ProjectPath, is_deceptive};
 use crate::command::CommandProgram;
 use crate::decision::{Reason, Rule};
 use crate::env::EnvUse;
+use crate::host::check_method;
 use crate::net::NetTarget;
 use crate::policy::Policy;
 use crate::resolve::ResolvedPath;
@@ -123,6 +124,9 @@ impl Suggestion {
             if let Some(prefix) = &rule.path_prefix {
                 let _ = writeln!(text, "path_prefix = {}", toml_string(prefix));
             }
+            if let Some(methods) = &rule.methods {
+                let _ = writeln!(text, "methods = {}", toml_list(methods));
+            }
             let _ = writeln!(text, "allow = {}\n", rule.allow);
         }
         for rule in &self.rules.env {
@@ -231,8 +235,13 @@ impl Suggestion {
             scheme: (!web && default_port).then(|| target.scheme().to_owned()),
             port: (!default_port).then_some(target.port()),
             path_prefix: None,
+            methods: None,
             allow: true,
             origin: suggested(),
+        };
+        let method = || {
+            let method = target.method().and_then(|method| check_method(method).ok());
+            method.map(|method| vec![method])
         };
         match (decision.verdict, decision.rule) {
             (Verdict::Allow, _) | (Verdict::Deny, None) => return None,
@@ -243,6 +252,13 @@ impl Suggestion {
                 rule.path_prefix = Some(format!("/{}", encode(target.segments())));
                 rule.scheme = denying.scheme.clone().or(rule.scheme);
                 rule.port = denying.declared.port.or(rule.port);
+                if !denying.methods.is_empty() {
+                    rule.methods = Some(method()?);
+                }
+            }
+            // The rules tell methods apart, and so does this one.
+            (Verdict::Uncovered, _) if policy.has_rule_on_other_method(target) => {
+                rule.methods = Some(method()?);
             }
             _ => {}
         }

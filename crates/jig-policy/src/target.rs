@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::command::CommandProgram;
-use crate::decision::Decision;
+use crate::decision::{Decision, Reason};
 use crate::env::EnvUse;
 use crate::net::NetTarget;
 use crate::policy::{Policy, RuleKind};
@@ -26,6 +26,11 @@ pub trait Target: fmt::Display + sealed::Sealed {
 
     /// The smallest addition to the rules under which the answer would be allow, if there is one.
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion>;
+
+    /// The reason for a decision about it, in one sentence fragment. It may walk over all rules.
+    fn why(&self, _policy: &Policy, decision: &Decision<'_>) -> String {
+        decision.why(self.operation())
+    }
 }
 
 /// One capability on one file or directory.
@@ -129,6 +134,18 @@ impl Target for NetTarget {
     fn suggestion(&self, policy: &Policy) -> Option<Suggestion> {
         Suggestion::for_url(policy, self)
     }
+
+    fn why(&self, policy: &Policy, decision: &Decision<'_>) -> String {
+        let method = self
+            .method()
+            .filter(|_| policy.has_rule_on_other_method(self));
+        match (&decision.reason, method) {
+            (Reason::NoRule, Some(method)) => {
+                format!("no rule matches `{method}`, only other methods")
+            }
+            _ => decision.why(self.operation()),
+        }
+    }
 }
 
 impl Target for EnvTarget {
@@ -217,7 +234,7 @@ impl Policy {
             verdict: decision.verdict,
             operation: target.operation(),
             target: target.to_string(),
-            why: decision.why(target.operation()),
+            why: target.why(self, &decision),
             rule: decision.rule.map(|rule| RuleNote {
                 text: rule.to_string(),
                 origin: rule.origin().to_string(),

@@ -194,6 +194,7 @@ pub fn host_rule(host: &str, scheme: &str, port: Option<u16>) -> DeclaredNetRule
         scheme: Some(scheme.to_owned()),
         port,
         path_prefix: None,
+        methods: None,
         allow: true,
         origin: RuleOrigin::named("the registry of its packages"),
     }

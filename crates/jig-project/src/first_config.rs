@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 
 use anyhow::{Context, anyhow};
 use camino::Utf8Path;
-use jig_policy::NetTarget;
+use jig_policy::is_rule_host;
 use jig_proto::hint;
 
 use crate::hosts;
@@ -91,9 +91,11 @@ pub fn read_hosts(text: &str, presets: &[String]) -> Result<Vec<String>, String>
                 host.host
             ));
         }
-        NetTarget::parse(&format!("https://{}/", host.host)).map_err(|_| {
-            format!("`{word}` is not a host; write HOST, HOST:PORT or SCHEME://HOST")
-        })?;
+        if !is_rule_host(host.host) {
+            return Err(format!(
+                "`{word}` is not a host; write HOST, HOST:PORT or SCHEME://HOST"
+            ));
+        }
         hosts.push(word.to_owned());
     }
     let mut seen = std::collections::HashSet::new();

@@ -156,7 +156,7 @@ impl Serialize for FsRule {
 /// Whether a host, or a part of it, may be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NetRule {
-    /// The host, exactly.
+    /// The host; `*.example.com` for all names below one, `*` for all names.
     pub host: String,
     /// Only this scheme.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,6 +167,9 @@ pub struct NetRule {
     /// Only URLs whose path starts with these segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_prefix: Option<String>,
+    /// Only requests with these methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Vec<String>>,
     /// Whether matching requests are allowed.
     pub allow: bool,
 }
@@ -179,6 +182,7 @@ impl FromValue for NetRule {
             scheme: fields.optional("scheme")?,
             port: fields.optional("port")?,
             path_prefix: fields.optional("path_prefix")?,
+            methods: fields.optional("methods")?,
             allow: fields.or_default("allow")?,
         })
     }

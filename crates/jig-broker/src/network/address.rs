@@ -52,22 +52,19 @@ pub(crate) trait HostTarget {
     fn at(&self, address: IpAddr) -> Option<Self::At>;
 }
 
-impl HostTarget for Url {
-    type At = NetTarget;
-
-    fn at(&self, address: IpAddr) -> Option<NetTarget> {
-        let mut named = self.clone();
-        named.set_ip_host(address).ok()?;
-        NetTarget::from_url(&named).ok()
-    }
-}
-
 /// The query and what else plays no part may be lost.
 impl HostTarget for NetTarget {
     type At = Self;
 
     fn at(&self, address: IpAddr) -> Option<Self> {
-        Url::parse(&self.to_string()).ok()?.at(address)
+        let mut named = Url::parse(&self.to_string()).ok()?;
+        named.set_ip_host(address).ok()?;
+        let target = Self::from_url(&named).ok()?;
+        // A rule on an address may tell methods apart, too.
+        Some(match self.method() {
+            Some(method) => target.with_method(method),
+            None => target,
+        })
     }
 }
 

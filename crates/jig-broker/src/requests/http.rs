@@ -74,6 +74,7 @@ fn judge_request(
     let url = read_url(url).map_err(invalid)?;
     let templates = header::read(headers).map_err(invalid)?;
     let target = NetTarget::from_url(&url).map_err(|error| invalid(error.to_string()))?;
+    let target = target.with_method(verb.as_str());
     let target = judge.permit(target, None)?;
     let mut variables = Vec::new();
     for name in templates.iter().flat_map(HeaderTemplate::variables) {
@@ -123,7 +124,8 @@ impl HttpJob {
                 return finish(inner, answer);
             };
             let (url, redirected) = next?;
-            let target = judge_redirect(inner, self.method, &self.once, &url)?;
+            let verb = redirected.verb(&hop);
+            let target = judge_redirect(inner, (self.method, &verb), &self.once, &url)?;
             hop = redirected.into_hop(hop, target, url);
         }
         let limit = inner.limits.http_redirects;
@@ -138,7 +140,7 @@ impl HttpJob {
 /// itself, and is told so.
 fn judge_redirect(
     inner: &Arc<BrokerCore>,
-    method: Method,
+    (method, verb): (Method, &Verb),
     once: &[ApprovalKey],
     url: &Url,
 ) -> Result<Permit<NetTarget>, ErrorReply> {
@@ -147,6 +149,7 @@ fn judge_redirect(
         ErrorReply::new(ErrorKind::Internal, message)
     };
     let target = NetTarget::from_url(url).map_err(|error| failed(&error))?;
+    let target = target.with_method(verb.as_str());
     let mut judge = Judge::new(inner, method, once);
     let time = Timestamp::now();
     let mut denied = match judge.permit(target, None) {

@@ -160,6 +160,7 @@ impl World {
             scheme: None,
             port: Some(port),
             path_prefix: None,
+            methods: None,
             allow,
             origin: RuleOrigin::line("jig.toml", 70),
         });

@@ -69,21 +69,25 @@ pub(crate) fn answer(
             }
             (Err(error), _) | (_, Err(error)) => unresolved(tool, "move", &error),
         },
-        AccessQuestion::Net { url } => {
+        AccessQuestion::Net { url, method } => {
             let url = match url.contains("://") {
                 true => url.clone(),
                 false => format!("https://{url}"),
             };
             let target = NetTarget::parse(&url)
                 .map_err(|error| anyhow!(error).context(format!("`{url}` cannot be requested")))?;
+            let target = target.with_method(method);
             let losers = policy.losers_net(&target);
             answer(match unseen(runtime, &target) {
                 Some(connection) => JudgedTarget {
                     operation: target.operation(),
-                    target: target.to_string(),
+                    target: shown(&target),
                     ..JudgedTarget::new(policy, &connection, losers)
                 },
-                None => JudgedTarget::new(policy, &target, losers),
+                None => JudgedTarget {
+                    target: shown(&target),
+                    ..JudgedTarget::new(policy, &target, losers)
+                },
             })
         }
         AccessQuestion::Env { name, header } => {
@@ -127,6 +131,14 @@ fn unseen(runtime: RuntimeKind, target: &NetTarget) -> Option<ConnectionTarget> 
     })
 }
 
+/// The URL, with the method if it is not what a URL alone asks for.
+fn shown(target: &NetTarget) -> String {
+    match target.method() {
+        Some(method) if method != "GET" => format!("{method} {target}"),
+        _ => target.to_string(),
+    }
+}
+
 fn is_directory(workspace: &Workspace<DiskLookup>, path: &ResolvedPath) -> bool {
     use jig_policy::{Lookup, LookupEntry};
     matches!(
@@ -139,6 +151,7 @@ fn is_directory(workspace: &Workspace<DiskLookup>, path: &ResolvedPath) -> bool 
 struct JudgedTarget<'p> {
     operation: &'static str,
     target: String,
+    why: String,
     decision: jig_policy::Decision<'p>,
     losers: Vec<Loser<'p>>,
     grants: Vec<String>,
@@ -151,6 +164,7 @@ impl<'p> JudgedTarget<'p> {
         Self {
             operation: target.operation(),
             target: target.to_string(),
+            why: target.why(policy, &decision),
             decision,
             losers,
             grants: policy.grants(target.resource()),
@@ -168,7 +182,7 @@ impl<'p> JudgedTarget<'p> {
             tool: tool.to_owned(),
             operation: self.operation.to_owned(),
             verdict: self.decision.verdict,
-            why: self.decision.why(self.operation),
+            why: self.why,
             rule: self
                 .decision
                 .rule

@@ -65,7 +65,7 @@ pub(crate) fn shown(tool: &Tool, policy: &Policy, guards: &Guards) -> String {
     text.push_str("\nNetwork:\n");
     text.push_str(&lines(policy.net_rules(), "nothing", |rule| {
         let hidden = match is_hidden(tool, policy, rule) {
-            true => ", in plain HTTP only: under TLS the path cannot be seen",
+            true => ", in plain HTTP only: under TLS paths and methods cannot be seen",
             false => "",
         };
         (format!("{rule}{hidden}"), rule.origin().to_string())
@@ -108,14 +108,13 @@ pub(crate) fn shown(tool: &Tool, policy: &Policy, guards: &Guards) -> String {
 fn is_hidden(tool: &Tool, policy: &Policy, rule: &CompiledNetRule) -> bool {
     let refused = |port: u16| {
         let tls = Connection {
-            host: rule.host(),
+            host: &rule.example_host(),
             port,
             speaks: SpokenProtocol::Tls,
         };
         matches!(policy.decide_connection(&tls).reason, Reason::PathUnderTls)
     };
-    let of_path = rule.declared().path_prefix.is_some();
-    tool.runtime == RuntimeKind::Stdio && of_path && rule.ports().any(refused)
+    tool.runtime == RuntimeKind::Stdio && rule.looks_at_requests() && rule.ports().any(refused)
 }
 
 fn fs_table(policy: &Policy) -> String {
@@ -182,6 +181,7 @@ pub(crate) fn shown_json(tool: &Tool, policy: &Policy, guards: &Guards) -> Json 
                 "scheme": rule.declared().scheme,
                 "port": rule.declared().port,
                 "path_prefix": rule.declared().path_prefix,
+                "methods": rule.declared().methods,
                 "allow": rule.allow(),
                 "hidden_under_tls": is_hidden(tool, policy, rule),
                 "origin": rule.origin().to_string(),

@@ -35,13 +35,13 @@ fn paths_under_tls(tool: &Tool, warnings: &mut Vec<Problem>) {
         }
         let problem = Problem::warning(
             format!(
-                "`{}` can't reach {} over TLS: this rule is on a path, which a program that makes its \
-                 own connections shows only in plain HTTP",
+                "`{}` can't reach {} over TLS: this rule is on paths or methods, which a program that makes \
+                 its own connections shows only in plain HTTP",
                 tool.name,
                 quote(&rule.host)
             ),
             hint!(
-                "remove `path_prefix`; or write `scheme = \"http\"` if only plain HTTP is meant, or `runtime = \
+                "remove `path_prefix` and `methods`; or write `scheme = \"http\"` if only plain HTTP is meant, or `runtime = \
                  \"vfs\"` if the tool speaks that protocol, so that jig makes its requests"
             ),
         );
@@ -53,10 +53,11 @@ fn paths_under_tls(tool: &Tool, warnings: &mut Vec<Problem>) {
 fn hides(rule: &DeclaredNetRule) -> bool {
     let plain = |scheme: &String| matches!(scheme.to_ascii_lowercase().as_str(), "http" | "ws");
     let root = |prefix: &String| prefix.bytes().all(|byte| byte == b'/');
-    rule.path_prefix
+    let of_path = rule
+        .path_prefix
         .as_ref()
-        .is_some_and(|prefix| !root(prefix))
-        && !rule.scheme.as_ref().is_some_and(plain)
+        .is_some_and(|prefix| !root(prefix));
+    (of_path || rule.methods.is_some()) && !rule.scheme.as_ref().is_some_and(plain)
 }
 
 /// A subprocess starts programs itself. What it can read, it can also run: as a copy, or through the

@@ -9,6 +9,7 @@ use crate::quoting::quote;
 
 pub(super) fn lint(tool: &Tool, warnings: &mut Vec<Problem>) {
     hosts(tool, warnings);
+    opens_every_host(tool, warnings);
     variables(tool, warnings);
 }
 
@@ -18,19 +19,17 @@ fn hosts(tool: &Tool, warnings: &mut Vec<Problem>) {
     for (index, (rule, place)) in rules.iter().enumerate() {
         let later = rules[index + 1..]
             .iter()
-            .find(|(later, _)| same_target(rule, later) && rule.path_prefix == later.path_prefix);
+            .find(|(later, _)| same_target(rule, later) && same_requests(rule, later));
         if let Some((_, other)) = later {
             warnings.push(never_applies("host", &rule.host, place, other));
             continue;
         }
         let broader = rules.iter().find(|(broader, _)| {
-            same_target(rule, broader)
-                && broader.path_prefix.is_none()
-                && rule.path_prefix.is_some()
+            same_target(rule, broader) && !looks_inside(broader) && looks_inside(rule)
         });
         // Only a rule between the two could make this one matter.
         let between = rules.iter().any(|(other, _)| {
-            same_target(rule, other) && other.path_prefix.is_some() && other.allow != rule.allow
+            same_target(rule, other) && looks_inside(other) && other.allow != rule.allow
         });
         if let Some((_, other)) =
             broader.filter(|(broader, _)| broader.allow == rule.allow && !between)
@@ -38,6 +37,30 @@ fn hosts(tool: &Tool, warnings: &mut Vec<Problem>) {
             warnings.push(changes_nothing("host", &rule.host, place, other));
         }
     }
+}
+
+/// A rule on all hosts lets a tool send what it reads to anybody.
+fn opens_every_host(tool: &Tool, warnings: &mut Vec<Problem>) {
+    let mut rules = tool.access.net.iter().zip(&tool.places.net);
+    let Some((_, place)) = rules.find(|(rule, _)| rule.host == "*" && rule.allow) else {
+        return;
+    };
+    let problem = Problem::warning(
+        format!(
+            "`{}` may send what it reads to any public host: this rule is on `*`",
+            tool.name
+        ),
+        hint!("name the hosts that it needs, or all names below one as `*.example.com`"),
+    );
+    warnings.push(problem.at(&place.origin, "").key(place.key.clone()));
+}
+
+fn looks_inside(rule: &DeclaredNetRule) -> bool {
+    rule.path_prefix.is_some() || rule.methods.is_some()
+}
+
+fn same_requests(one: &DeclaredNetRule, other: &DeclaredNetRule) -> bool {
+    one.path_prefix == other.path_prefix && one.methods == other.methods
 }
 
 fn same_target(one: &DeclaredNetRule, other: &DeclaredNetRule) -> bool {

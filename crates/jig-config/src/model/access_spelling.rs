@@ -155,6 +155,7 @@ fn net_rule(item: &ConfigNode) -> Result<DeclaredNetRule, String> {
         scheme: None,
         port: None,
         path_prefix: None,
+        methods: None,
         allow: true,
         origin: item.origin.to_policy(),
     };

@@ -110,6 +110,7 @@ pub(super) fn read(
             scheme: optional("scheme"),
             port: port.and_then(|port| u16::try_from(port).ok()),
             path_prefix: optional("path_prefix"),
+            methods: rule.get("methods").map(ConfigNode::texts),
             allow: flag(rule, "allow"),
             origin: rule.origin.to_policy(),
         };

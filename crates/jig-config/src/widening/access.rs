@@ -6,7 +6,7 @@
 
 use jig_policy::{
     DeclaredAccess, DeclaredCommandRule, DeclaredEnvRule, DeclaredFsRule, DeclaredNetRule,
-    FileCapabilities, Lookup, Policy, Workspace,
+    FileCapabilities, Lookup, Policy, Workspace, hosts_overlap,
 };
 use jig_proto::ProjectPath;
 
@@ -144,6 +144,7 @@ fn hosts(pair: &mut ToolComparison<'_>) {
             && one.scheme == other.scheme
             && one.port == other.port
             && one.path_prefix == other.path_prefix
+            && one.methods == other.methods
     };
     let aligned = align(old, new, same);
     for (index, rule, before) in aligned.kept {
@@ -157,7 +158,7 @@ fn hosts(pair: &mut ToolComparison<'_>) {
         // seen, so that another rule on the same host may give more without it.
         let others = new
             .iter()
-            .any(|other| other.allow && other.host.eq_ignore_ascii_case(&rule.host));
+            .any(|other| other.allow && hosts_overlap(&other.host, &rule.host));
         if !rule.allow || others {
             let what = format!("the rule on {} is gone", shown_host(rule));
             pair.add_at("access.net", what);
@@ -169,6 +170,11 @@ fn shown_host(rule: &DeclaredNetRule) -> String {
     let scheme = rule.scheme.iter().map(|scheme| format!("{scheme}://"));
     let port = rule.port.iter().map(|port| format!(":{port}"));
     let path = rule.path_prefix.iter().cloned();
+    let methods = rule
+        .methods
+        .iter()
+        .map(|methods| format!("{} ", methods.join(",")));
+    let scheme = methods.chain(scheme);
     let parts = scheme.chain([rule.host.clone()]).chain(port).chain(path);
     quote(&parts.collect::<String>())
 }

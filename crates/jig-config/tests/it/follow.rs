@@ -412,6 +412,61 @@ const PROGRAMS: &[Case] = &[
         ],
     ),
     (
+        "write `*.example.com` for all names below one, `*` for all public hosts, or a whole name",
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\ncommand = \"echo\"\naccess.net = [{ host = \"*example.com\", allow = true }]",
+        )],
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\ncommand = \"echo\"\naccess.net = [{ host = \"*.example.com\", allow = true }]",
+        )],
+    ),
+    (
+        "name the methods, such as `methods = [\"GET\", \"HEAD\"]`, or remove `methods` for all of them",
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\nruntime = \"vfs\"\ncommand = \"echo\"\naccess.net = [{ host = \"a.de\", methods = [], allow = true }]",
+        )],
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\nruntime = \"vfs\"\ncommand = \"echo\"\naccess.net = [{ host = \"a.de\", methods = [\"GET\", \"HEAD\"], allow = true }]",
+        )],
+    ),
+    (
+        "write one word for each method, such as `methods = [\"GET\", \"HEAD\"]`",
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\nruntime = \"vfs\"\ncommand = \"echo\"\naccess.net = [{ host = \"a.de\", methods = [\"GET HEAD\"], allow = true }]",
+        )],
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\nruntime = \"vfs\"\ncommand = \"echo\"\naccess.net = [{ host = \"a.de\", methods = [\"GET\", \"HEAD\"], allow = true }]",
+        )],
+    ),
+    (
+        "remove `methods`, or write `scheme = \"https\"`",
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\nruntime = \"vfs\"\ncommand = \"echo\"\naccess.net = [{ host = \"a.de\", scheme = \"ssh\", methods = [\"GET\"], allow = true }]",
+        )],
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\nruntime = \"vfs\"\ncommand = \"echo\"\naccess.net = [{ host = \"a.de\", scheme = \"https\", methods = [\"GET\"], allow = true }]",
+        )],
+    ),
+    (
+        "name the hosts that it needs, or all names below one as `*.example.com`",
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\ncommand = \"echo\"\naccess.net = [{ host = \"*\", allow = true }]",
+        )],
+        &[(
+            "jig.toml",
+            "[tools.a]\nsource = \"local\"\ncommand = \"echo\"\naccess.net = [{ host = \"*.example.com\", allow = true }]",
+        )],
+    ),
+    (
         "make `{first}` its first line",
         &[
             (

@@ -29,7 +29,7 @@ fn compile(access: &DeclaredAccess) -> Policy {
     Policy::compile(access, DefaultAccess::STDIO, &guards, &workspace).expect("the rules compile")
 }
 
-/// `tls host:1`, `other host:1`, `unknown host:1` or `http host:1/path`; IPv6 in brackets.
+/// `tls host:1`, `other host:1`, `unknown host:1` or `http host:1/path`, `http-POST host:1/path`; IPv6 in brackets.
 fn target(text: &str) -> ConnectionTarget {
     let (kind, rest) = text.split_once(' ').expect("a kind and a place");
     let (place, path) = match rest.find('/') {
@@ -38,7 +38,14 @@ fn target(text: &str) -> ConnectionTarget {
     };
     let (host, port) = place.rsplit_once(':').expect("a host and a port");
     let speaks = match kind {
-        "http" => SpokenProtocol::Http { path },
+        "http" => SpokenProtocol::Http {
+            method: "GET",
+            path,
+        },
+        "http-POST" => SpokenProtocol::Http {
+            method: "POST",
+            path,
+        },
         "tls" => SpokenProtocol::Tls,
         "other" => SpokenProtocol::Other,
         "unknown" => SpokenProtocol::Unknown,
@@ -275,7 +282,10 @@ fn a_path_on_the_wire_is_resolved_by_nobody_before_the_server() {
         let connection = Connection {
             host: "example.com",
             port: 80,
-            speaks: SpokenProtocol::Http { path },
+            speaks: SpokenProtocol::Http {
+                method: "GET",
+                path,
+            },
         };
         let decision = policy.decide_connection(&connection);
         assert!(matches!(decision.reason, Reason::AmbiguousPath), "{path}");

@@ -8,6 +8,10 @@ use crate::{Decision, Reason, Verdict};
 /// `deny https://host:1/prefix` and the like; IPv6 in brackets. The line counts from 1.
 pub(crate) fn rule(text: &str) -> DeclaredNetRule {
     let (verb, rest) = text.split_once(' ').expect("a verb and a host");
+    let (methods, rest) = match rest.split_once(' ') {
+        Some((methods, rest)) => (Some(methods.split(',').map(str::to_owned).collect()), rest),
+        None => (None, rest),
+    };
     let (scheme, rest) = match rest.split_once("://") {
         Some((scheme, rest)) => (Some(scheme.to_owned()), rest),
         None => (None, rest),
@@ -27,6 +31,7 @@ pub(crate) fn rule(text: &str) -> DeclaredNetRule {
         scheme,
         port,
         path_prefix,
+        methods,
         allow: verb == "allow",
         origin: RuleOrigin::named(text),
     }
@@ -270,9 +275,36 @@ fn rules_that_cannot_be_meant_g_073() {
         ..rule("allow h")
     };
     check(host(""), NetRuleError::EmptyHost);
+    for odd in [
+        "*example.com",
+        "a.*.example.com",
+        "*.*",
+        "*.",
+        "*.0.0.1",
+        "*.[::1]",
+        "*.com:80",
+        "**",
+    ] {
+        check(host(odd), NetRuleError::Wildcard(odd.to_owned()));
+    }
+    for odd in [".example.com", "a..b", "example.com.."] {
+        check(host(odd), NetRuleError::Host(odd.to_owned()));
+    }
+    let methods = |methods: &[&str], scheme: Option<&str>| DeclaredNetRule {
+        methods: Some(methods.iter().map(|method| (*method).to_owned()).collect()),
+        scheme: scheme.map(str::to_owned),
+        ..rule("allow h")
+    };
+    check(methods(&[], None), NetRuleError::NoMethods);
+    for odd in ["", "*", "GET POST", "GET,POST", "connect"] {
+        check(
+            methods(&["GET", odd], None),
+            NetRuleError::Method(odd.to_owned()),
+        );
+    }
     check(
-        host("*.example.com"),
-        NetRuleError::Wildcard("*.example.com".to_owned()),
+        methods(&["GET"], Some("ssh")),
+        NetRuleError::MethodsOfScheme("ssh".to_owned()),
     );
     for bad in [
         "exa mple",
@@ -304,6 +336,7 @@ fn rules_that_cannot_be_meant_g_073() {
     ] {
         let rule = DeclaredNetRule {
             path_prefix: Some(prefix.to_owned()),
+            methods: None,
             ..rule("allow h")
         };
         check(rule, NetRuleError::PathPrefix(prefix.to_owned()));
@@ -349,4 +382,67 @@ fn credentials_are_not_shown() {
         let target = NetTarget::parse(url).expect("a URL");
         assert_eq!(target.to_string(), shown);
     }
+}
+
+#[test]
+fn hosts_rank_exact_before_domains_before_all_x_68() {
+    let rules = [
+        "deny *",
+        "allow *.example.com",
+        "deny https://*.b.example.com",
+        "allow a.b.example.com/x",
+        "deny [::1]",
+    ];
+    check(
+        &rules,
+        &[
+            ("https://other.test/", rules[0]),
+            ("https://example.com/", rules[0]),
+            ("https://notexample.com/", rules[0]),
+            ("https://api.example.com/", rules[1]),
+            // A longer domain first, whatever the rules say otherwise.
+            ("https://c.b.example.com/", rules[2]),
+            ("http://c.b.example.com/", rules[1]),
+            // An exact host first; where its rule does not match, the next.
+            ("https://a.b.example.com/x", rules[3]),
+            ("https://a.b.example.com/y", rules[2]),
+            ("https://b.example.com/", rules[1]),
+            // Not addresses, and not this machine.
+            ("https://1.1.1.1/", "uncovered"),
+            ("http://169.254.169.254/", "uncovered"),
+            ("http://[2606:4700::1111]/", "uncovered"),
+            ("http://localhost/", "uncovered"),
+            ("http://a.localhost/", "uncovered"),
+        ],
+    );
+}
+
+#[test]
+fn methods_count_one_g_078() {
+    let rules = [
+        "allow example.com",
+        "deny POST,delete example.com",
+        "allow POST example.com/uploads",
+        "deny GET https://example.com/uploads",
+    ];
+    let table = table(&rules);
+    let check = |method: &str, url: &str, expected: &str| {
+        let target = NetTarget::parse(url).expect("a URL").with_method(method);
+        assert_eq!(
+            decided_by(&table.decide(&target)),
+            expected,
+            "{method} {url}"
+        );
+    };
+    check("GET", "https://example.com/", rules[0]);
+    check("post", "https://example.com/", rules[1]);
+    check("DELETE", "https://example.com/uploads", rules[1]);
+    check("POST", "https://example.com/uploads/1", rules[2]);
+    check("GET", "https://example.com/uploads/1", rules[3]);
+    check("GET", "http://example.com/uploads/1", rules[0]);
+    // What is no request has no method.
+    let ssh = NetTarget::parse("ssh://example.com/")
+        .expect("a URL")
+        .with_method("GET");
+    assert_eq!(ssh.method(), None);
 }

@@ -169,6 +169,7 @@ fn a_policy_survives_the_wire() -> Result {
             scheme: Some("HTTPS".to_owned()),
             port: None,
             path_prefix: Some("/a".to_owned()),
+            methods: None,
             allow: true,
             origin: RuleOrigin::named("test"),
         }],
@@ -318,7 +319,12 @@ fn g106_hosts_and_variables_have_their_own_errors() -> Result {
     for group in rows(&cases, "groups") {
         let context = context(Utf8Path::new("/ws"), &group["access"])?;
         for row in rows(group, "net") {
-            let answer = match context.check_net(text(&row[0])) {
+            let asked = text(&row[0]);
+            let is_method =
+                |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase());
+            let named = asked.split_once(' ').filter(|(word, _)| is_method(word));
+            let (method, url) = named.unwrap_or(("GET", asked));
+            let answer = match context.check_request(method, url) {
                 Ok(()) => "ok".to_owned(),
                 Err(error) => {
                     if let NetAccessError::Denied { grants, .. } = &error {

@@ -167,6 +167,7 @@ fn hosts() {
         scheme: scheme.map(str::to_owned),
         port: None,
         path_prefix: path_prefix.map(str::to_owned),
+        methods: None,
         allow: false,
         origin: origin(),
     };

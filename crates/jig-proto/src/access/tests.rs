@@ -114,6 +114,7 @@ fn g101_access_round_trips() {
                     scheme: None,
                     port: None,
                     path_prefix: None,
+                    methods: None,
                     allow: true,
                 },
                 NetRule {
@@ -121,6 +122,7 @@ fn g101_access_round_trips() {
                     scheme: Some("https".to_owned()),
                     port: Some(8443),
                     path_prefix: Some("/admin".to_owned()),
+                    methods: None,
                     allow: false,
                 },
             ],

@@ -188,15 +188,19 @@ fn access() -> impl Strategy<Value = Access> {
         option::of(text()),
         option::of(any::<u16>()),
         option::of(text()),
+        option::of(vec(text(), 0..3)),
         any::<bool>(),
     )
-        .prop_map(|(host, scheme, port, path_prefix, allow)| NetRule {
-            host,
-            scheme,
-            port,
-            path_prefix,
-            allow,
-        });
+        .prop_map(
+            |(host, scheme, port, path_prefix, methods, allow)| NetRule {
+                host,
+                scheme,
+                port,
+                path_prefix,
+                methods,
+                allow,
+            },
+        );
     let env = (text(), any::<bool>(), any::<bool>()).prop_map(|(name, read, header)| EnvRule {
         name,
         read,

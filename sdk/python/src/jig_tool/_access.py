@@ -79,9 +79,13 @@ class Access:
         return self._can("execute", canonical)
 
     def check_net(self, url: str) -> None:
-        """Before a URL is asked for. Raises :class:`NetAccessError`."""
+        """Before a URL is asked for, with ``GET`` if it is one of the web. Raises :class:`NetAccessError`."""
+        self.check_request("GET", url)
+
+    def check_request(self, method: str, url: str) -> None:
+        """Before a URL is asked for with a method such as ``POST``. Raises :class:`NetAccessError`."""
         if self._net is not None:
-            self._net.check(url)
+            self._net.check(method, url)
 
     def can_reach(self, url: str) -> bool:
         """Whether a URL may be asked for."""

@@ -46,18 +46,34 @@ class NetRule(NamedTuple):
     scheme: Optional[str]
     port: Optional[int]
     segments: Tuple[str, ...]
+    methods: Tuple[str, ...]
     allow: bool
 
-    def matches(self, target: Target) -> bool:
-        if self.host != target.host or self.scheme not in (None, target.scheme):
+    def speaks_of(self, host: str) -> bool:
+        """Whether the rule is on this host: exactly, on all names below a domain, or on all names."""
+        if not self.host.startswith("*"):
+            return self.host == host
+        if _is_address(host):
+            return False
+        if self.host == "*":
+            return host != "localhost" and not host.endswith(".localhost")
+        return host.endswith(self.host[1:])
+
+    def matches(self, target: Target, method: str) -> bool:
+        if not self.speaks_of(target.host) or self.scheme not in (None, target.scheme):
+            return False
+        if self.methods and not (target.scheme in WEB and method.upper() in self.methods):
             return False
         # A rule on a host alone opens the web, not ssh.
         known = WEB if self.scheme is None else PORTS
         port = known.get(target.scheme) if self.port is None else self.port
         return port == target.port and target.segments[: len(self.segments)] == self.segments
 
-    def specificity(self) -> int:
-        return (self.scheme is not None) + (self.port is not None) + len(self.segments)
+    def specificity(self) -> Tuple[float, int]:
+        """An exact host before a domain, a longer domain before a shorter one, any before ``*``; then what is named."""
+        host = len(self.host) if self.host.startswith("*") else float("inf")
+        named = (self.scheme is not None) + (self.port is not None) + bool(self.methods)
+        return host, named + len(self.segments)
 
 
 class NetRules:
@@ -66,14 +82,14 @@ class NetRules:
     def __init__(self, rules: Sequence[Mapping[str, Any]]) -> None:
         self._rules = [_rule(rule) for rule in rules]
 
-    def check(self, url: str) -> None:
-        """Raises :class:`NetAccessError` unless the URL may be asked for."""
+    def check(self, method: str, url: str) -> None:
+        """Raises :class:`NetAccessError` unless the URL may be asked for with this method."""
         try:
             target = parse(url)
         except ValueError as error:
             raise NetAccessError(f"url is not valid: {url}") from error
-        looks_at_paths = any(rule.segments and rule.host == target.host for rule in self._rules)
-        matching = [rule for rule in self._rules if rule.matches(target)]
+        looks_at_paths = any(rule.segments and rule.speaks_of(target.host) for rule in self._rules)
+        matching = [rule for rule in self._rules if rule.matches(target, method)]
         best = max(enumerate(matching), key=lambda one: (one[1].specificity(), one[0]), default=None)
         if best is None or not best[1].allow or (target.is_ambiguous and looks_at_paths):
             raise NetAccessError(
@@ -115,7 +131,7 @@ def normal_host(host: str) -> str:
     if not name.isascii():
         name = name.encode("idna").decode("ascii")
     name = name.lower()
-    if re.search(r"[^a-z0-9._~!$&'()+,;=-]", name) or ".." in name:
+    if re.search(r"[^a-z0-9._~!$&'()+,;=-]", name) or ".." in name or name.startswith("."):
         raise ValueError(f"`{host}` is not a host")
     last = name.rsplit(".", 1)[-1]
     if last.isdigit() or re.fullmatch(r"0x[0-9a-f]*", last):
@@ -147,7 +163,39 @@ def _rule(rule: Mapping[str, Any]) -> NetRule:
         segments, is_ambiguous = _segments(_folded(prefix))
         if is_ambiguous:
             raise ValueError(f"`path_prefix` `{prefix}` is not a plain path that begins with `/`")
-    return NetRule(normal_host(host), scheme, port, segments, rule.get("allow") is True)
+    methods = rule.get("methods")
+    names = () if methods is None else _methods(methods, scheme)
+    return NetRule(_pattern(host), scheme, port, segments, names, rule.get("allow") is True)
+
+
+def _methods(methods: Any, scheme: Optional[str]) -> Tuple[str, ...]:
+    if not isinstance(methods, list) or not methods or scheme not in (None, *WEB):
+        raise ValueError("`methods` is not a list of methods of the web")
+    for method in methods:
+        odd = not isinstance(method, str) or not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", method)
+        if odd or method.upper() in ("CONNECT", "*"):
+            raise ValueError(f"`{method}` is not a method that a request can have")
+    return tuple(method.upper() for method in methods)
+
+
+def _pattern(host: str) -> str:
+    """The one form of a rule's host: a host, ``*.example.com`` or ``*``."""
+    if host == "*":
+        return host
+    if not host.startswith("*."):
+        return normal_host(host)
+    domain = normal_host(host[2:])
+    if _is_address(domain):
+        raise ValueError(f"`{host}` is not a host")
+    return f"*.{domain}"
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _folded(path: str) -> str:

@@ -56,6 +56,7 @@ fn refused(around: &RunSurroundings<'_>, address: SocketAddr, ip: IpAddr) -> Opt
     };
     let speaks = match address.port() {
         80 => OwnedSpeaks::Http {
+            method: "GET".to_owned(),
             path: "/".to_owned(),
         },
         443 => OwnedSpeaks::Tls,

@@ -215,9 +215,9 @@ fn listen<'g>(
 }
 
 /// Whether some rule allows anything on this host and port.
-fn is_open(shared: &GatewayState, destination: &Destination) -> bool {
+pub(super) fn is_open(shared: &GatewayState, destination: &Destination) -> bool {
     let rules = shared.inner.policy.net_rules().iter();
-    let mut rules = rules.filter(|rule| rule.allow() && destination.is_called(rule.host()));
+    let mut rules = rules.filter(|rule| rule.allow() && destination.is_spoken_of(rule));
     rules.any(|rule| rule.ports().any(|port| port == destination.port))
 }
 

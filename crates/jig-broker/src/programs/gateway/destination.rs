@@ -3,7 +3,9 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use jig_policy::{ConnectionTarget, NetTarget, OwnedSpeaks, Permit, Target, Verdict};
+use jig_policy::{
+    CompiledNetRule, ConnectionTarget, NetTarget, OwnedSpeaks, Permit, Target, Verdict,
+};
 use jig_proto::Denial;
 
 use super::denials::CONNECT;
@@ -84,6 +86,11 @@ impl Destination {
     /// Whether only its name says which server is meant: behind one address there may be many.
     pub(super) fn is_name(&self) -> bool {
         self.address.is_none() && !host_name::is_localhost(self.host())
+    }
+
+    /// Whether a rule speaks of one of its names.
+    pub(super) fn is_spoken_of(&self, rule: &CompiledNetRule) -> bool {
+        self.is_called(rule.host()) || self.hosts.iter().any(|host| rule.speaks_of(host))
     }
 
     pub(super) fn target(&self, host: &str, speaks: OwnedSpeaks) -> ConnectionTarget {

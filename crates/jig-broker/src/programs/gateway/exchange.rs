@@ -112,6 +112,7 @@ pub(super) fn forward(
         .map(|(host, _)| destination.also_called(host));
     let destination = named.as_ref().unwrap_or(destination);
     let speaks = OwnedSpeaks::Http {
+        method: request.method.clone(),
         path: request.path().to_owned(),
     };
     // Where only the web socket is allowed, the server must agree to it.

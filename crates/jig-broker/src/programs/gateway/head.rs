@@ -322,9 +322,9 @@ fn authority(host: &str, port: u16) -> String {
 
 const BAD_HOST: &str = "its `Host` is not a host";
 
-/// Headers that are about the connection with us, that are written anew, or by which some servers let a proxy
-/// before them say another path than the one that was judged.
-const NOT_PASSED_ON: [&str; 14] = [
+/// Headers that are about the connection with us, that are written anew, or by which some servers let a client or
+/// a proxy before them say another path or method than the one that was judged.
+const NOT_PASSED_ON: [&str; 17] = [
     "connection",
     "content-length",
     "host",
@@ -337,6 +337,9 @@ const NOT_PASSED_ON: [&str; 14] = [
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
     "x-original-url",
     "x-rewrite-url",
 ];

@@ -11,7 +11,8 @@ use rustix::net::AddressFamily;
 /// The addresses of the program's network that mean something else than themselves.
 ///
 /// A name gets its addresses when it is first looked up, and keeps them as long as the gateway is
-/// there. Only names of hosts that some rule allows are put in, so there are no more than rules.
+/// there. Only names of hosts that some rule allows are put in: no more than rules, unless one is on `*` or a whole
+/// domain, and then no more than there are addresses.
 #[derive(Debug)]
 pub(super) struct GatewayNames {
     plan: AddressPlan,

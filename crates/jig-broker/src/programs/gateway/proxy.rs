@@ -6,7 +6,7 @@ use jig_policy::OwnedSpeaks;
 use jig_proto::Denial;
 
 use super::GatewayState;
-use super::connection::{FIRST_WORDS, GatewayClient, converse};
+use super::connection::{FIRST_WORDS, GatewayClient, converse, is_open};
 use super::denials::CONNECT;
 use super::destination::Destination;
 use super::exchange::{self, GatewayReadError, read_request};
@@ -68,13 +68,12 @@ fn check(
 fn tunnel(client: GatewayClient<'_>, destination: &Destination) {
     let shared = client.wire.shared;
     let http = OwnedSpeaks::Http {
+        method: "GET".to_owned(),
         path: "/".to_owned(),
     };
     let all = [OwnedSpeaks::Tls, OwnedSpeaks::Other, http.clone()];
-    if !all
-        .iter()
-        .any(|speaks| destination.would_allow(shared, speaks))
-    {
+    let may_say = |speaks| destination.would_allow(shared, speaks);
+    if !all.iter().any(may_say) && !is_open(shared, destination) {
         let expected = if destination.port == 80 {
             http
         } else {

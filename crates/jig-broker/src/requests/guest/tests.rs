@@ -104,6 +104,7 @@ fn w022_a_refused_socket_is_logged_and_teaches() {
             scheme: None,
             port: None,
             path_prefix: None,
+            methods: None,
             allow: true,
             origin: RuleOrigin::line("jig.toml", 3),
         }],

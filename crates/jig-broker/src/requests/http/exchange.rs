@@ -55,7 +55,7 @@ pub(super) fn run(
             let found = waiting(deadline, cancel, move || resolver.resolve(&name))
                 .map_err(|stopped| stopped.reply(&host))?;
             let found = found.map_err(|_| unresolved(&host))?;
-            address::judged(&inner.policy, &url, found)
+            address::judged(&inner.policy, hop.target.target(), found)
                 .map_err(|unfit| unfit.reply(url.host_str().unwrap_or_default(), &inner.table))?
         }
     };

@@ -153,7 +153,7 @@ fn parts(value: &str) -> Result<Vec<HeaderPart>, &'static str> {
 /// Headers that decide where a request goes, how long it is or what its answer looks like. A tool
 /// that could set them would reach another host behind the one that was judged, smuggle a second
 /// request, or get an answer in which no secret can be found.
-const OURS: [&str; 12] = [
+const OURS: [&str; 16] = [
     "accept-encoding",
     "connection",
     "content-encoding",
@@ -165,7 +165,11 @@ const OURS: [&str; 12] = [
     "trailer",
     "transfer-encoding",
     "upgrade",
+    "x-http-method",
     "x-http-method-override",
+    "x-method-override",
+    "x-original-url",
+    "x-rewrite-url",
 ];
 
 const OUR_PREFIXES: [&str; 2] = ["proxy-", "sec-"];

@@ -50,9 +50,18 @@ fn follow(from: &Url, location: &[u8]) -> Result<Url, ErrorReply> {
 }
 
 impl RedirectedRequest {
+    /// The method of the next request.
+    pub(super) fn verb(self, hop: &HttpHop) -> Verb {
+        match self.becomes_get {
+            true => Verb::GET,
+            false => hop.verb.clone(),
+        }
+    }
+
     /// The next request. What is meant for one host alone does not go to another, and does not come
     /// back either when that one leads back to the first.
     pub(super) fn into_hop(self, hop: HttpHop, target: Permit<NetTarget>, url: Url) -> HttpHop {
+        let verb = self.verb(&hop);
         let keeps_body = !self.becomes_get;
         let headers = hop.headers.into_iter().filter(|header| {
             let about_body = header.name.as_str().starts_with("content-");
@@ -61,7 +70,7 @@ impl RedirectedRequest {
         HttpHop {
             target,
             url,
-            verb: if keeps_body { hop.verb } else { Verb::GET },
+            verb,
             headers: headers.collect(),
             body: if keeps_body { hop.body } else { Vec::new() },
         }

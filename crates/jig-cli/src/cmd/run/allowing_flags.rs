@@ -161,6 +161,10 @@ fn host(rule: &Table) -> Option<String> {
         true => format!("[{host}]"),
         false => host.to_owned(),
     };
+    // No flag says methods, and without them it would say more.
+    if rule.contains_key("methods") {
+        return None;
+    }
     let scheme = text(rule, "scheme").map(|scheme| format!("{scheme}://"));
     let port = rule.get("port").and_then(Value::as_integer);
     let port = port.map(|port| format!(":{port}"));

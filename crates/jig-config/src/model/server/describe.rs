@@ -133,6 +133,11 @@ fn host(rule: &DeclaredNetRule) -> String {
     let scheme = rule.scheme.iter().map(|scheme| format!("{scheme}://"));
     let port = rule.port.iter().map(|port| format!(":{port}"));
     let path = rule.path_prefix.iter().cloned();
+    let methods = rule
+        .methods
+        .iter()
+        .map(|methods| format!("{} ", methods.join(",")));
+    let scheme = methods.chain(scheme);
     let parts = scheme.chain([rule.host.clone()]).chain(port).chain(path);
     parts.collect()
 }

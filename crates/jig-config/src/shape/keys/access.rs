@@ -135,7 +135,7 @@ static NET_RULE: TableShape = TableShape {
         key!(
             "host",
             ValueShape::Text(&NOT_EMPTY),
-            "A host name or an address, matched exactly.",
+            "A host name or an address; `*.example.com` for all names below one, `*` for all public hosts.",
             required
         ),
         key!(
@@ -152,6 +152,11 @@ static NET_RULE: TableShape = TableShape {
             "path_prefix",
             ValueShape::Text(&NOT_EMPTY),
             "Only URLs whose path starts with these segments."
+        ),
+        key!(
+            "methods",
+            ValueShape::List(&METHODS),
+            "Only requests with these methods, such as `[\"GET\", \"HEAD\"]`; without it all of them."
         ),
         key!(
             "allow",
@@ -171,11 +176,17 @@ static NET_RULE: TableShape = TableShape {
         ("ports", "write one rule per `port`"),
         ("protocol", "write `scheme`"),
         ("path", "write `path_prefix`"),
+        ("method", "write `methods`"),
         ("prefix", "write `path_prefix`"),
         ("deny", "write `allow = false`"),
         ("read", "write `allow = true`"),
     ],
     short: None,
+};
+
+static METHODS: ListShape = ListShape {
+    item: ValueShape::Text(&NOT_EMPTY),
+    merge: ListMerge::Replace,
 };
 
 static ENV_RULE: TableShape = TableShape {

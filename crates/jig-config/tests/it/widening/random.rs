@@ -74,6 +74,11 @@ const NET: &[&str] = &[
     "{ host = \"a.example\", path_prefix = \"/v1\", allow = false }",
     "{ host = \"a.example\", scheme = \"https\", allow = true }",
     "{ host = \"b.example\", port = 8080, allow = true }",
+    "{ host = \"*.example\", allow = true }",
+    "{ host = \"*.example\", methods = [\"POST\"], allow = false }",
+    "{ host = \"*\", methods = [\"GET\"], allow = true }",
+    "{ host = \"*\", port = 8080, allow = false }",
+    "{ host = \"a.example\", methods = [\"GET\"], allow = false }",
     "{ host = \"b.example\", scheme = \"http\", port = 8080, allow = false }",
 ];
 
@@ -224,6 +229,11 @@ impl Side {
         ] {
             let target = NetTarget::parse(url).expect("a URL");
             note(self.policy.decide_net(&target).verdict, url.to_owned());
+            let target = target.with_method("POST");
+            note(
+                self.policy.decide_net(&target).verdict,
+                format!("POST {url}"),
+            );
         }
         for name in ["A_KEY", "A_X", "B", "C"] {
             for wanted in [EnvUse::Read, EnvUse::Header] {

@@ -169,6 +169,7 @@ fn parameters_in_a_segment_do_not_hide_it() {
         scheme: None,
         port: None,
         path_prefix: path_prefix.map(str::to_owned),
+        methods: None,
         allow,
         origin: RuleOrigin::named("test"),
     };
@@ -189,6 +190,7 @@ fn segments_that_are_no_text_are_not_confused() {
         scheme: None,
         port: None,
         path_prefix: Some("/open".to_owned()),
+        methods: None,
         allow: true,
         origin: RuleOrigin::named("test"),
     }]);
@@ -262,6 +264,7 @@ fn a_hundred_thousand_rules_compile_and_decide() {
                 scheme: None,
                 port: None,
                 path_prefix: Some(format!("/p/{n}")),
+                methods: None,
                 allow: n % 2 == 0,
                 origin: origin.clone(),
             })
@@ -402,6 +405,7 @@ fn long_targets_are_cheap() {
                 scheme: None,
                 port: None,
                 path_prefix: Some("/a".repeat(depth) + "/"),
+                methods: None,
                 allow: depth % 2 == 0,
                 origin: RuleOrigin::named("test"),
             })

@@ -24,7 +24,7 @@ pub(crate) fn connection() -> impl Strategy<Value = ConnectionTarget> {
     ]);
     let path = prop_oneof![9 => random::url_path(), 1 => odd.prop_map(str::to_owned)];
     let speaks = prop_oneof![
-        2 => path.prop_map(|path| OwnedSpeaks::Http { path }),
+        2 => (random::method(), path).prop_map(|(method, path)| OwnedSpeaks::Http { method, path }),
         3 => Just(OwnedSpeaks::Tls),
         2 => Just(OwnedSpeaks::Other),
         1 => Just(OwnedSpeaks::Unknown),
@@ -43,6 +43,7 @@ pub(crate) fn rules(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<
         for (rule, (keeps, scheme)) in rules.iter_mut().zip(changes) {
             if !keeps {
                 rule.path_prefix = None;
+                rule.methods = None;
                 rule.scheme = rule.scheme.as_ref().map(|_| scheme.to_owned());
             }
         }

@@ -323,6 +323,8 @@ pub(crate) fn host() -> impl Strategy<Value = String> {
         "[0:0::1]",
         "[::ffff:127.0.0.1]",
         "localhost",
+        "a.b.example.com",
+        "sub.localhost",
     ]);
     // One host more often than others, so that rules of equal weight meet on it.
     prop_oneof![1 => Just("example.com"), 1 => spellings].prop_map(str::to_owned)
@@ -374,6 +376,13 @@ fn slashed(segments: &[&str]) -> String {
         .collect()
 }
 
+pub(crate) fn method() -> impl Strategy<Value = String> {
+    let methods = select(vec![
+        "GET", "GET", "get", "POST", "DELETE", "PROPFIND", "CONNECT", "*", "a b",
+    ]);
+    methods.prop_map(str::to_owned)
+}
+
 pub(crate) fn url() -> impl Strategy<Value = String> {
     let scheme = select(vec![
         "https", "http", "HTTPS", "ws", "ftp", "ssh", "odd", "file",
@@ -400,8 +409,13 @@ pub(crate) fn net_rules(
 ) -> impl Strategy<Value = Vec<DeclaredNetRule>> {
     let host = prop_oneof![
         9 => host(),
-        1 => select(vec!["::1", "", "*.example.com", "exa mple", "a/b", "h:80", "user@h"])
+        4 => select(vec!["*", "*.example.com", "*.com", "*.EXAMPLE.com.", "*.b.example.com", "*.de"])
             .prop_map(str::to_owned),
+        1 => select(vec![
+            "::1", "", "exa mple", "a/b", "h:80", "user@h", "**", "*.*", "a.*", "*example.com", "*.0.0.1", "*.::1",
+            "*.", ".example.com", "a..b",
+        ])
+        .prop_map(str::to_owned),
     ];
     let scheme = option::weighted(
         0.3,
@@ -412,17 +426,21 @@ pub(crate) fn net_rules(
         host,
         scheme,
         port,
-        option::weighted(0.5, url_path()),
+        option::weighted(0.4, url_path()),
+        option::weighted(0.4, vec(method(), 0..3)),
         any::<bool>(),
     )
-        .prop_map(|(host, scheme, port, path_prefix, allow)| DeclaredNetRule {
-            host,
-            scheme,
-            port,
-            path_prefix,
-            allow,
-            origin: origin(0),
-        });
+        .prop_map(
+            |(host, scheme, port, path_prefix, methods, allow)| DeclaredNetRule {
+                host,
+                scheme,
+                port,
+                path_prefix,
+                methods,
+                allow,
+                origin: origin(0),
+            },
+        );
     vec(rule, count).prop_map(|mut rules| {
         rules
             .iter_mut()

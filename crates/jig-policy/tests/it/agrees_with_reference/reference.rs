@@ -378,6 +378,8 @@ pub(crate) struct PlainUrl {
     pub(crate) port: u16,
     pub(crate) segments: Vec<String>,
     pub(crate) ambiguous: bool,
+    /// `None` for what has none, or whose is not seen.
+    pub(crate) method: Option<String>,
 }
 
 impl PlainUrl {
@@ -389,13 +391,20 @@ impl PlainUrl {
             .port()
             .or_else(|| ports_of(url.scheme()).map(|(port, _)| port))?;
         let (segments, ambiguous) = segments(url.path());
+        let web = ports_of(url.scheme()).is_some_and(|(_, web)| web);
         Some(Self {
             scheme: url.scheme().to_owned(),
             host,
             port,
             segments,
             ambiguous,
+            method: web.then(|| "GET".to_owned()),
         })
+    }
+
+    pub(crate) fn with_method(mut self, method: &str) -> Self {
+        self.method = self.method.map(|_| method.to_uppercase());
+        self
     }
 
     pub(crate) fn matches(&self, rule: &DeclaredNetRule) -> bool {
@@ -408,11 +417,38 @@ impl PlainUrl {
             (None, None) => false,
         };
         let prefix = prefix_segments(rule);
-        plain_host(&rule.host).as_ref() == Some(&self.host)
+        let methods = rule
+            .methods
+            .iter()
+            .flatten()
+            .map(|method| method.to_uppercase());
+        let mut methods = methods.collect::<Vec<_>>().into_iter();
+        rank_of_host(rule, &self.host).is_some()
+            && (rule.methods.is_none() || methods.any(|method| Some(method) == self.method))
             && scheme.is_none_or(|scheme| scheme == self.scheme)
             && port_fits
             && self.segments.len() >= prefix.len()
             && self.segments[..prefix.len()] == prefix
+    }
+}
+
+/// How well a rule's host fits a name: an exact one before a domain, a longer domain before a shorter one,
+/// any before `*`. `None` if it speaks of another.
+pub(crate) fn rank_of_host(rule: &DeclaredNetRule, host: &str) -> Option<usize> {
+    let is_name = host.parse::<std::net::IpAddr>().is_err();
+    let is_local = host == "localhost" || host.ends_with(".localhost");
+    if rule.host == "*" {
+        return (is_name && !is_local).then_some(0);
+    }
+    match rule.host.strip_prefix("*.") {
+        Some(domain) => {
+            let domain = plain_host(domain)?;
+            let is_below = host
+                .strip_suffix(&domain)
+                .is_some_and(|rest| rest.ends_with('.'));
+            (is_name && is_below).then_some(domain.len())
+        }
+        None => (plain_host(&rule.host)? == host).then_some(usize::MAX),
     }
 }
 
@@ -451,7 +487,7 @@ fn plain_host(text: &str) -> Option<String> {
     }
     let host = url::Host::parse(text).ok()?.to_string().to_lowercase();
     let host = host.strip_suffix('.').map(str::to_owned).unwrap_or(host);
-    (!host.is_empty()).then_some(host)
+    host.split('.').all(|name| !name.is_empty()).then_some(host)
 }
 
 fn segments(path: &str) -> (Vec<String>, bool) {
@@ -495,23 +531,29 @@ pub(crate) fn decide_net(rules: &[DeclaredNetRule], url: &PlainUrl) -> Answer {
     if rules.is_empty() {
         return Answer::new(Verdict::Uncovered, "default withholds", None);
     }
-    let on_paths = rules.iter().any(|rule| {
-        plain_host(&rule.host).as_ref() == Some(&url.host) && !prefix_segments(rule).is_empty()
-    });
+    let on_paths = rules
+        .iter()
+        .any(|rule| rank_of_host(rule, &url.host).is_some() && !prefix_segments(rule).is_empty());
     if url.ambiguous && on_paths {
         return Answer::new(Verdict::Deny, "ambiguous path", None);
     }
-    // G-078: scheme, port and each segment count one; the last of the best wins.
-    let mut best: Option<(usize, &DeclaredNetRule)> = None;
+    // X-68, then G-078: scheme, port, methods and each segment count one; the last of the best wins.
+    let mut best: Option<((Option<usize>, usize), &DeclaredNetRule)> = None;
     for rule in rules.iter().filter(|rule| url.matches(rule)) {
-        let specificity = usize::from(rule.scheme.is_some())
-            + usize::from(rule.port.is_some())
-            + prefix_segments(rule).len();
+        let specificity = (rank_of_host(rule, &url.host), counted(rule));
         if best.is_none_or(|(other, _)| specificity >= other) {
             best = Some((specificity, rule));
         }
     }
     by_grant(best.map(|(_, rule)| (rule.allow, rule.origin.to_string())))
+}
+
+/// G-078.
+fn counted(rule: &DeclaredNetRule) -> usize {
+    usize::from(rule.scheme.is_some())
+        + usize::from(rule.port.is_some())
+        + usize::from(rule.methods.is_some())
+        + prefix_segments(rule).len()
 }
 
 pub(crate) fn decide_env(rules: &[DeclaredEnvRule], wanted: EnvUse, name: &str) -> Answer {

@@ -336,7 +336,8 @@ fn suggestions_for_urls() {
                 on_paths && other.is_ambiguous() && other.host() == target.host()
             },
             |suggestion, _, other| {
-                let other = PlainUrl::parse(&other.to_string());
+                let plain = PlainUrl::parse(&other.to_string());
+                let other = plain.map(|plain| plain.with_method(other.method().unwrap_or("GET")));
                 let rules = &suggestion.rules().net;
                 other.is_some_and(|other| rules.iter().all(|rule| other.matches(rule)))
             },
@@ -349,17 +350,21 @@ fn is_hopeless(access: &DeclaredAccess, target: &ConnectionTarget) -> bool {
     let answer = decide_connection(&access.net, &target.host, target.port, &target.speaks);
     let hidden = ["path under TLS", "path unseen", "ambiguous path"].contains(&answer.reason);
     let ambiguous = match &target.speaks {
-        OwnedSpeaks::Http { path } => {
+        OwnedSpeaks::Http { method, path } => {
             // With a rule on some path of the host, the twin says whether this one is ambiguous.
             let on_paths = [DeclaredNetRule {
                 host: target.host.clone(),
                 scheme: None,
                 port: None,
                 path_prefix: Some("/x".to_owned()),
+                methods: None,
                 allow: true,
                 origin: RuleOrigin::named("asks"),
             }];
-            let http = OwnedSpeaks::Http { path: path.clone() };
+            let http = OwnedSpeaks::Http {
+                method: method.clone(),
+                path: path.clone(),
+            };
             let asked = decide_connection(&on_paths, &target.host, 80, &http);
             answer.verdict == Verdict::Deny && asked.reason == "ambiguous path"
         }
@@ -372,7 +377,12 @@ fn is_hopeless(access: &DeclaredAccess, target: &ConnectionTarget) -> bool {
 fn suggestions_for_connections() {
     let inputs = (connections::rules(0..7), vec(connections::connection(), 30));
     check(250, 3_000, inputs, |(rules, mut targets)| {
-        targets.retain(|target| target.port != 0);
+        // No rule can name a method that is none.
+        let odd = |method: &str| ["CONNECT", "*", "a b"].contains(&method);
+        targets.retain(|target| match &target.speaks {
+            OwnedSpeaks::Http { method, .. } if odd(method) => false,
+            _ => target.port != 0,
+        });
         let access = on_net(urls::valid(rules));
         let compile = |access: &DeclaredAccess| {
             urls::compile(&access.net).map_err(|errors| TestCaseError::fail(errors.to_string()))
@@ -394,13 +404,15 @@ fn suggestions_for_connections() {
             // on its port where they cannot be seen.
             |suggestion, _, other| {
                 let mut rules = suggestion.rules().net.iter();
-                let on_paths = rules.any(|rule| rule.path_prefix.is_some());
+                let on_paths =
+                    rules.any(|rule| rule.path_prefix.is_some() || rule.methods.is_some());
                 let http = matches!(other.speaks, OwnedSpeaks::Http { .. });
                 on_paths && (http || speaks_of(suggestion, other))
             },
             |suggestion, _, other| {
                 let of_path = suggestion.rules().net.iter().all(|rule| {
-                    rule.path_prefix.is_none() || matches!(other.speaks, OwnedSpeaks::Http { .. })
+                    let is_open = rule.path_prefix.is_none() && rule.methods.is_none();
+                    is_open || matches!(other.speaks, OwnedSpeaks::Http { .. })
                 });
                 of_path && speaks_of(suggestion, other)
             },
@@ -525,6 +537,13 @@ fn net_rule(value: &toml::Value) -> DeclaredNetRule {
         scheme: string(value, "scheme"),
         port: port.and_then(|port| u16::try_from(port).ok()),
         path_prefix: string(value, "path_prefix"),
+        methods: value
+            .get("methods")
+            .and_then(toml::Value::as_array)
+            .map(|methods| {
+                let methods = methods.iter().filter_map(toml::Value::as_str);
+                methods.map(str::to_owned).collect()
+            }),
         allow: flag(value, "allow"),
         origin: suggested(),
     }

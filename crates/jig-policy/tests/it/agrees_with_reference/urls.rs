@@ -38,14 +38,17 @@ pub(crate) fn valid(rules: Vec<DeclaredNetRule>) -> Vec<DeclaredNetRule> {
 
 #[test]
 fn decisions_agree_with_a_linear_scan_g_070_to_g_080() {
-    let inputs = (random::net_rules(0..10), vec(random::url(), 60));
+    let inputs = (
+        random::net_rules(0..10),
+        vec((random::method(), random::url()), 60),
+    );
     check(800, PAIRS, inputs, |(rules, urls)| {
         let rules = valid(rules);
         let policy = compile(&rules).map_err(|errors| TestCaseError::fail(errors.to_string()))?;
         let mut pairs = 0;
-        for text in &urls {
-            let plain = PlainUrl::parse(text);
-            let target = NetTarget::parse(text);
+        for (method, text) in &urls {
+            let plain = PlainUrl::parse(text).map(|plain| plain.with_method(method));
+            let target = NetTarget::parse(text).map(|target| target.with_method(method));
             prop_assert_eq!(plain.is_some(), target.is_ok(), "{}: {:?}", text, target);
             let (Some(plain), Ok(target)) = (plain, target) else {
                 continue;

@@ -29,6 +29,89 @@ fn a_request_to_an_allowed_host_is_written_anew_and_answered() {
 }
 
 #[test]
+fn each_request_is_judged_by_its_method() {
+    let server = Server::answering(OK);
+    let port = server.port;
+    let world = World::new();
+    world.names.put("api.test", &[&["127.0.0.1"]]);
+    let world = world
+        .rule("api.test", |rule| {
+            rule.port = Some(port);
+            rule.methods = Some(vec!["GET".to_owned(), "post".to_owned()]);
+        })
+        .allow("127.0.0.1", port)
+        .open();
+    let ask = |head: &str| {
+        let request =
+            format!("{head} HTTP/1.1\r\nHost: api.test\r\nX-HTTP-Method-Override: DELETE\r\n\r\n");
+        world.say("api.test", port, request)
+    };
+    for allowed in ["GET /", "POST /a"] {
+        let answer = ask(allowed);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{allowed}: {answer}");
+        // Nothing says another method than the one that was judged.
+        assert!(!server.heard().contains("DELETE"));
+    }
+    for refused in ["DELETE /", "HEAD /", "PROPFIND /", "GETS /"] {
+        let answer = ask(refused);
+        assert!(answer.starts_with("HTTP/1.1 403"), "{refused}: {answer}");
+    }
+    assert!(ask("DELETE /").contains("no rule matches `DELETE`, only other methods"));
+    assert_eq!(server.connections(), 2);
+}
+
+#[test]
+fn a_rule_on_every_name_reaches_no_private_address_x_68() {
+    let server = Server::answering(OK);
+    let port = server.port;
+    let world = World::new()
+        .allow("*", port)
+        .allow("*.sub.test", port)
+        .open();
+    for (name, address) in [
+        ("loop.test", "127.0.0.1"),
+        ("a.sub.test", "::1"),
+        ("lan.test", "192.168.1.1"),
+        ("meta.test", "169.254.169.254"),
+        ("mapped.test", "::ffff:169.254.169.254"),
+        ("nat.test", "64:ff9b::a9fe:a9fe"),
+    ] {
+        world.names.put(name, &[&[address]]);
+        let answer = world.say(name, port, get(name, "/"));
+        assert!(answer.starts_with("HTTP/1.1 403"), "{name}: {answer}");
+        assert!(
+            answer.contains("no rule names that address"),
+            "{name}: {answer}"
+        );
+    }
+    // This machine itself is none of them.
+    let answer = say(world.connect_to("127.0.0.1", port), get("127.0.0.1", "/"));
+    assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
+    assert_eq!(server.connections(), 0);
+}
+
+#[test]
+fn a_rule_on_a_domain_is_on_all_names_below_it_x_68() {
+    let server = Server::answering(OK);
+    let port = server.port;
+    let world = World::new()
+        .allow("*.api.test", port)
+        .allow("127.0.0.1", port)
+        .open();
+    for name in ["a.api.test", "b.a.api.test"] {
+        world.names.put(name, &[&["127.0.0.1"]]);
+        assert!(
+            world
+                .say(name, port, get(name, "/"))
+                .starts_with("HTTP/1.1 200")
+        );
+    }
+    for name in ["api.test", "xapi.test", "a.api.test.evil.test"] {
+        assert_eq!(world.look_up(name), None, "{name}");
+    }
+}
+
+#[test]
 fn each_request_is_judged_by_its_path() {
     let server = Server::answering(OK);
     let port = server.port;

@@ -54,6 +54,7 @@ impl World {
             scheme: None,
             port: None,
             path_prefix: None,
+            methods: None,
             allow: true,
             origin: RuleOrigin::line("jig.toml", self.access.net.len() as u32 + 1),
         };

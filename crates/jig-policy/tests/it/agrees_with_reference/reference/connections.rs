@@ -2,7 +2,10 @@
 
 use jig_policy::{DeclaredNetRule, OwnedSpeaks, Verdict};
 
-use super::{Answer, PlainUrl, decide_net, plain_host, ports_of, prefix_segments, segments};
+use super::{
+    Answer, PlainUrl, counted, decide_net, plain_host, ports_of, prefix_segments, rank_of_host,
+    segments,
+};
 
 /// What the rules say of a connection.
 pub(crate) fn decide_connection(
@@ -20,13 +23,13 @@ pub(crate) fn decide_connection(
     let place = Place {
         rules: rules
             .iter()
-            .filter(|rule| plain_host(&rule.host).as_ref() == Some(&host))
+            .filter(|rule| rank_of_host(rule, &host).is_some())
             .collect(),
         host,
         port,
     };
     match speaks {
-        OwnedSpeaks::Http { path } => {
+        OwnedSpeaks::Http { method, path } => {
             let path = path.split('?').next().unwrap_or("");
             let (segments, ambiguous) = segments(path);
             let odd = path.contains(['#', ' ', '\t', '\r', '\n']);
@@ -37,6 +40,7 @@ pub(crate) fn decide_connection(
                 port,
                 segments,
                 ambiguous: ambiguous || odd,
+                method: Some(method.to_uppercase()),
             };
             decide_net(rules, &url)
         }
@@ -54,16 +58,28 @@ struct Place<'r> {
 
 impl Place<'_> {
     fn tls(&self, all: &[DeclaredNetRule]) -> Answer {
-        let hidden = self.best(|rule| {
+        let of_tls = |rule: &DeclaredNetRule| {
             let scheme = scheme(rule);
             let plain = scheme.as_deref() == Some("http") || scheme.as_deref() == Some("ws");
             let default = scheme.is_none() && rule.port.is_none();
-            !prefix_segments(rule).is_empty()
-                && !plain
-                && self.is_on_port(rule)
-                && (!default || self.port == 443)
-        });
-        if let Some(rule) = hidden {
+            !plain && self.is_on_port(rule) && (!default || self.port == 443)
+        };
+        let names_wss = self
+            .rules
+            .iter()
+            .any(|rule| scheme(rule).as_deref() == Some("wss"));
+        // A rule that decides about all of them hides those on less exact hosts.
+        let decides = |rule: &DeclaredNetRule| match scheme(rule).as_deref() {
+            None => true,
+            Some("https") => !names_wss,
+            Some(_) => false,
+        };
+        let whole = self.best(|rule| of_tls(rule) && !looks_inside(rule) && decides(rule));
+        let hidden = self.best(|rule| of_tls(rule) && looks_inside(rule));
+        let rank = |rule: &DeclaredNetRule| rank_of_host(rule, &self.host);
+        if let Some(rule) =
+            hidden.filter(|hidden| whole.is_none_or(|whole| rank(whole) <= rank(hidden)))
+        {
             let origin = Some(rule.origin.to_string());
             return Answer::new(Verdict::Deny, "path under TLS", origin);
         }
@@ -74,6 +90,7 @@ impl Place<'_> {
                 port: self.port,
                 segments: Vec::new(),
                 ambiguous: false,
+                method: None,
             };
             decide_net(all, &url)
         };
@@ -100,18 +117,24 @@ impl Place<'_> {
     }
 
     fn other(&self) -> Answer {
-        let unseen = self.best(|rule| !prefix_segments(rule).is_empty() && self.is_on_port(rule));
-        if let Some(rule) = unseen {
+        let unseen = self.best(|rule| looks_inside(rule) && self.is_on_port(rule));
+        let winner = self.best(|rule| {
+            !looks_inside(rule)
+                && match scheme(rule) {
+                    None => rule.port == Some(self.port),
+                    Some(scheme) => {
+                        let web = matches!(scheme.as_str(), "http" | "https" | "ws" | "wss");
+                        !web && self.is_on_port(rule)
+                    }
+                }
+        });
+        let rank = |rule: &DeclaredNetRule| rank_of_host(rule, &self.host);
+        if let Some(rule) =
+            unseen.filter(|unseen| winner.is_none_or(|winner| rank(winner) <= rank(unseen)))
+        {
             let origin = Some(rule.origin.to_string());
             return Answer::new(Verdict::Deny, "path unseen", origin);
         }
-        let winner = self.best(|rule| match scheme(rule) {
-            None => rule.port == Some(self.port),
-            Some(scheme) => {
-                let web = matches!(scheme.as_str(), "http" | "https" | "ws" | "wss");
-                !web && self.is_on_port(rule)
-            }
-        });
         super::by_grant(winner.map(|rule| (rule.allow, rule.origin.to_string())))
     }
 
@@ -125,17 +148,19 @@ impl Place<'_> {
 
     /// The most specific of some rules, and of several the last.
     fn best(&self, wanted: impl Fn(&DeclaredNetRule) -> bool) -> Option<&DeclaredNetRule> {
-        let mut best: Option<(usize, &DeclaredNetRule)> = None;
+        let mut best: Option<((Option<usize>, usize), &DeclaredNetRule)> = None;
         for rule in self.rules.iter().filter(|rule| wanted(rule)) {
-            let specificity = usize::from(rule.scheme.is_some())
-                + usize::from(rule.port.is_some())
-                + prefix_segments(rule).len();
+            let specificity = (rank_of_host(rule, &self.host), counted(rule));
             if best.is_none_or(|(other, _)| specificity >= other) {
                 best = Some((specificity, rule));
             }
         }
         best.map(|(_, rule)| rule)
     }
+}
+
+fn looks_inside(rule: &DeclaredNetRule) -> bool {
+    !prefix_segments(rule).is_empty() || rule.methods.is_some()
 }
 
 fn scheme(rule: &DeclaredNetRule) -> Option<String> {
