@@ -166,7 +166,10 @@ def main():
         own = shutil.ignore_patterns("*.py", "*.txt", "README.md", "__pycache__")
         shutil.copytree(HERE, folder, ignore=own)
         env = {"HOME": str(home), "PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"}
-        run(shutil.which(args.jig) or args.jig, folder, env, args.elicit)
+        jig = shutil.which(args.jig) or args.jig
+        # What a workspace allows counts once its user has accepted it.
+        subprocess.run([jig, "trust", "--yes"], cwd=folder, env=env, check=True, capture_output=True)
+        run(jig, folder, env, args.elicit)
 
 
 if __name__ == "__main__":

@@ -237,7 +237,14 @@ fn memory(workspace: &Utf8Path) {
     let output = output.expect("this program runs");
     print!("{}", String::from_utf8_lossy(&output.stdout));
     let jig = Command::new(env!("CARGO_BIN_EXE_jig"))
-        .args(["call", "fs_read_file", "path=small", "--no-interaction"])
+        .args([
+            "-C",
+            ".",
+            "call",
+            "fs_read_file",
+            "path=small",
+            "--no-interaction",
+        ])
         .current_dir(workspace)
         .env("HOME", workspace)
         .stdin(Stdio::null())

@@ -11,6 +11,7 @@ mod run;
 mod servers;
 mod setup;
 mod sh;
+mod trust;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use camino::Utf8PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use jig_project::Selection;
 
+use crate::held_back;
 use crate::limits;
 
 use self::approve::APPROVE_HELP;
@@ -43,6 +45,8 @@ use self::setup::SETUP_HELP;
 pub(crate) use self::setup::SetupArgs;
 use self::sh::SH_HELP;
 pub(crate) use self::sh::ShArgs;
+use self::trust::TRUST_HELP;
+pub(crate) use self::trust::TrustArgs;
 
 /// Run the tools that agents call under one declared policy, and explain every denial.
 #[derive(Debug, Parser)]
@@ -75,6 +79,9 @@ pub(crate) struct GlobalArgs {
     /// One setting, above all files: tools.NAME.run=ask; may be repeated
     #[arg(long, value_name = "KEY=VALUE", global = true, help_heading = GLOBAL)]
     pub(crate) set: Vec<String>,
+    /// Accept what the files of the workspace allow, for this run [env: JIG_TRUST=1]
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) trust: bool,
     /// Run tools also where the log cannot be written, such as in a read-only container
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) optional_log: bool,
@@ -96,6 +103,9 @@ impl GlobalArgs {
             workspace: self.workspace.clone(),
             files: self.config.clone(),
             sets: self.set.clone(),
+            trust: self.trust,
+            on_held_back: Some(held_back::tell),
+            ..Selection::default()
         }
     }
 }
@@ -128,6 +138,9 @@ pub(crate) enum CliCommand {
     /// Write a first jig.toml: three questions
     #[command(after_help = INIT_HELP)]
     Init(InitArgs),
+    /// See what the files of a workspace allow, and accept it: `jig trust`
+    #[command(after_help = TRUST_HELP)]
+    Trust(TrustArgs),
     /// Check the configuration, or show what it comes to
     #[command(subcommand, after_help = CONFIG_HELP)]
     Config(ConfigCommand),

@@ -26,6 +26,7 @@ pub(crate) mod spawn;
 pub(crate) mod suggest;
 pub(crate) mod tool;
 pub(crate) mod tools;
+pub(crate) mod trust;
 pub(crate) mod vfs_host;
 pub(crate) mod wait;
 pub(crate) mod wasm;

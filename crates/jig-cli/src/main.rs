@@ -10,6 +10,7 @@ mod compile_notice;
 mod diff;
 mod exit;
 mod foreground;
+mod held_back;
 mod highlight;
 mod interrupt;
 mod limits;
@@ -25,6 +26,8 @@ mod verbose;
 
 use std::process::ExitCode;
 
+use jig_project::CommandEnvironment;
+
 use crate::args::CliCommand;
 use crate::output::CliOutput;
 
@@ -36,10 +39,13 @@ fn main() -> ExitCode {
     if let CliCommand::Tool { name } = &args.command {
         return cmd::tool::run(name);
     }
+    args.global.trust |= CommandEnvironment::of_this_process().trusts();
+    held_back::set_mode(&args);
     verbose::install(args.global.verbose);
     let mut out = CliOutput::new(args.global.json, args.global.color);
     let result = match &args.command {
         CliCommand::Init(init) => cmd::init::run(init, &args.global, &mut out),
+        CliCommand::Trust(trust) => cmd::trust::run(trust, &args.global, &mut out),
         CliCommand::Config(command) => cmd::config::run(command, &args.global, &mut out),
         CliCommand::Tools { name, schema } => {
             cmd::tools::run(name.as_deref(), *schema, &args.global, &mut out)

@@ -38,6 +38,7 @@ pub use edit::{
     AddedFs, AddedNet, AddedSystem, Additions, ConfigEdit, EditError, SaveError, read_config,
 };
 pub use lint::ProgramMistake;
+pub use loading::acceptance::{HeldBack, WorkspaceContent};
 pub use loading::load::{LoadedConfig, load};
 pub use loading::sources::{Sources, WORKSPACE_FILES};
 pub use model::{

@@ -29,6 +29,7 @@ use jig_policy::{DeclaredAccess, DeclaredFsRule, DefaultAccess};
 use jig_proto::{Actions, ProjectPath};
 use serde_json::{Map, Value as Json};
 
+use crate::loading::acceptance::{HeldBack, WorkspaceContent};
 use crate::origin::{Layer, Origin};
 use crate::shape::keys;
 use crate::shape::quantity::Amount;
@@ -94,6 +95,10 @@ pub struct Config {
     /// The MCP servers whose tools are jig's, too, in the order in which the layers mention them, also those that
     /// are switched off.
     pub servers: IndexMap<String, Arc<Server>>,
+    /// What the files of the workspace say.
+    pub content: Arc<WorkspaceContent>,
+    /// What the files of the workspace allow and nobody has accepted: it is not in force. `None` if there is nothing.
+    pub held_back: Option<Arc<HeldBack>>,
     /// The root of the workspace.
     pub(crate) workspace: Utf8PathBuf,
     /// The rules on files of `[tools.'*']`: those of `jig run` without flags.

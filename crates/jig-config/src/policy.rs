@@ -126,6 +126,17 @@ impl Config {
                 own: code,
             });
         }
+        // What waits for a person must be what they were shown when they accept it.
+        let held_back = self.held_back.iter();
+        let held_back = held_back.flat_map(|held_back| held_back.config.confined());
+        for other in
+            held_back.filter(|other| other.name != tool.name || other.server != tool.server)
+        {
+            let what = format!("the program of {}", other.in_words());
+            for path in other.code(root) {
+                guards.protect(path.as_str(), ProtectionLevel::Named, &what);
+            }
+        }
         planters.retain(Planter::writes);
         guards.planters = Planters::These(planters);
         guards

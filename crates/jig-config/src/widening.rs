@@ -49,6 +49,23 @@ impl fmt::Display for Widened {
 /// files that tools consist of have changed is not looked at, nor what servers say about their tools: that is held
 /// where it is listed.
 pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
+    compared(old, new, NewTools::Widen)
+}
+
+/// The same for what a file of a workspace says over what holds without it: a new tool widens nothing that a person is
+/// asked about before each run, and that has no more than every tool of its runtime.
+pub(crate) fn beyond(defaults: &Config, new: &Config) -> Vec<Widened> {
+    compared(defaults, new, NewTools::WidenBeyondDefaults)
+}
+
+/// When a tool that was not there counts as wider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NewTools {
+    Widen,
+    WidenBeyondDefaults,
+}
+
+fn compared(old: &Config, new: &Config, new_tools: NewTools) -> Vec<Widened> {
     let mut changes = WideningSearch::default();
     shared::compare(old, new, &mut changes);
     for (name, server) in &new.servers {
@@ -81,11 +98,21 @@ pub fn widening(old: &Config, new: &Config) -> Vec<Widened> {
             // One that is switched off does nothing until it is switched on, which is the next change.
             None if !tool.enable.on => {}
             None => {
-                changes.add(
-                    format!("is a new tool: {}", tool::started(tool)),
-                    Some(tool.declared_at()),
-                );
-                tool::whole(old, new, tool, &mut changes);
+                let mut own = WideningSearch {
+                    tool: changes.tool.clone(),
+                    found: Vec::new(),
+                };
+                match new_tools {
+                    NewTools::Widen => tool::whole(old, new, tool, &mut own),
+                    NewTools::WidenBeyondDefaults => {
+                        tool::beyond_defaults(old, new, tool, &mut own);
+                    }
+                }
+                if new_tools == NewTools::Widen || !own.found.is_empty() {
+                    let what = format!("is a new tool: {}", tool::started(tool));
+                    changes.add(what, Some(tool.declared_at()));
+                }
+                changes.found.append(&mut own.found);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use jig_config::Config;
+use jig_config::{Config, HeldBack};
 use jig_engine::{Engine, Turn};
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -25,6 +25,21 @@ pub trait Loader: Send + Sync + 'static {
     ///
     /// If it is not valid, in the words that a person reads.
     fn load(&self) -> Result<Arc<Config>, String>;
+
+    /// Accepts what was held back of a configuration, and gives what comes into force by that: what was shown, whatever
+    /// the files say by now.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be remembered.
+    fn accept(&self, held_back: &HeldBack) -> Result<Arc<Config>, String> {
+        Ok(Arc::clone(&held_back.config))
+    }
+
+    /// Takes note that a person did not accept it.
+    fn decline(&self, held_back: &HeldBack) {
+        let _ = held_back;
+    }
 
     /// Makes an engine for the tools of a configuration, with nothing remembered yet.
     ///

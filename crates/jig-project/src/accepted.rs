@@ -1,8 +1,18 @@
-//! Where jig keeps what people accepted of MCP servers: outside of the workspace, so that no tool can reach it.
+//! Where jig keeps what people accepted: outside of the workspace, so that no tool can reach it.
 //!
-//! Each workspace has a folder, named by a hash of its path, and each server a file in it. The folder is locked
-//! while a file is changed, so that several jigs lose nothing of each other's; a file is replaced as a whole.
-//! Without a home everything is forgotten with the process, and asked again by the next.
+//! Each workspace has a folder, named by a hash of its path. In it lies what was accepted of the workspace's own
+//! configuration ([`AcceptedConfiguration`]), and a file for the tools of each MCP server. The folder is locked while a
+//! file is changed, so that several jigs lose nothing of each other's; a file is replaced as a whole.
+//!
+//! What is accepted is content, at a path. A workspace that is moved is asked about again. One that a stranger puts in
+//! the place of another has nothing accepted but the very content that a person accepted there.
+
+mod configuration;
+
+pub(crate) use configuration::nothing_beside_it;
+pub use configuration::{
+    AcceptedConfiguration, AcceptedWorkspace, accept_made, accept_written, all,
+};
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -17,7 +27,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::environment::CommandEnvironment;
 
-/// The memory of the workspace at `root`. Nothing is made before something is kept.
+/// What is remembered of the servers of the workspace at `root`. Nothing is made before something is kept.
 pub fn of(root: &Utf8Path, env: &CommandEnvironment) -> Arc<dyn Memory> {
     match env.state() {
         Some(state) => Arc::new(AcceptedFolder::new(&state, root)),
@@ -36,7 +46,7 @@ impl AcceptedFolder {
         // What was accepted in one workspace says nothing of another: nobody may find a second path with the
         // same hash.
         let hash = blake3::hash(root.as_str().as_bytes()).to_hex();
-        let path = state.join("servers").join(&hash[..HASH]);
+        let path = state.join(FOLDER).join(&hash[..HASH]);
         Self { path }
     }
 
@@ -168,6 +178,9 @@ fn is_own(stat: &Stat) -> bool {
     let is_ours = stat.st_uid == rustix::process::geteuid().as_raw();
     is_ours && !Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH)
 }
+
+/// The folder of all that was accepted, in that of jig's state.
+const FOLDER: &str = "accepted";
 
 /// How much of the hash of a path names its folder: nobody finds two paths with the same 128 bits.
 const HASH: usize = 32;

@@ -24,6 +24,17 @@ impl CommandEnvironment {
         Self(variables.collect())
     }
 
+    /// Whether the files of the workspace count as accepted: the person said so for what starts with this variable.
+    pub fn trusts(&self) -> bool {
+        self.get(TRUST) == Some("1")
+    }
+
+    /// The same with the files of the workspace accepted.
+    pub fn trusting(mut self) -> Self {
+        self.0.insert(TRUST.to_owned(), "1".to_owned());
+        self
+    }
+
     /// The same without one variable.
     pub fn without(mut self, name: &str) -> Self {
         self.0.remove(name);
@@ -115,6 +126,9 @@ impl CommandEnvironment {
         }
     }
 }
+
+/// The variable by which a person accepts what the files of a workspace say, for what they start with it.
+const TRUST: &str = "JIG_TRUST";
 
 /// Only how many there are: values are secrets.
 impl fmt::Debug for CommandEnvironment {

@@ -9,6 +9,7 @@ use jig_engine::{Engine, LearnError, Learner, Proposal, warning_clause};
 use jig_proto::hint;
 use jig_sandbox::Exit;
 
+use crate::accepted::{accept_written, nothing_beside_it};
 use crate::{CommandEnvironment, Project, Selection, engines, hosts, locate, remark};
 
 pub use trial::{SuggestTrial, TrialEnd, TrialOutcome};
@@ -25,6 +26,7 @@ pub enum RulesSufficiency {
 
 /// What is learned, for which tool, and in which file it belongs.
 pub struct Lesson {
+    selection: Selection,
     root: Utf8PathBuf,
     sources: Sources,
     /// The file that the rules belong in.
@@ -84,6 +86,10 @@ impl Lesson {
         }
         let shown = file.strip_prefix(&root).unwrap_or(&file);
         let text = jig_config::read_config(&file, shown.as_str())?;
+        if project.config().held_back.is_some() {
+            return Err(nothing_beside_it());
+        }
+        // All that stands there is in force, and what is added is the person's.
         let sources = Sources {
             lint: false,
             files: selection.files.clone(),
@@ -99,6 +105,7 @@ impl Lesson {
                 .unwrap_or(root.clone()),
         };
         Ok(Self {
+            selection: selection.clone(),
             root,
             sources,
             file,
@@ -206,6 +213,7 @@ impl Lesson {
         edit.check(&self.sources, &self.file)?;
         let shown = self.file.strip_prefix(&self.root).unwrap_or(&self.file);
         if edit.is_changed() {
+            accept_written(&self.selection, &self.root, &self.file, &edit.to_string())?;
             edit.save(&self.file)?;
             remark(&format!(
                 "jig: the tool `{}` in `{shown}` has these rules now",

@@ -10,6 +10,7 @@ pub mod audit_log;
 pub mod component_bench;
 #[cfg(feature = "wasm-tools")]
 pub mod component_file;
+pub mod confinement;
 pub mod engines;
 mod environment;
 pub mod first_config;
@@ -27,6 +28,6 @@ mod stderr_remark;
 pub mod wasm_project;
 
 pub use environment::CommandEnvironment;
-pub use project::{Project, Selection};
+pub use project::{HeldProject, Project, Selection};
 pub use shell_word::shell_word;
 pub use stderr_remark::{age, remark, time};

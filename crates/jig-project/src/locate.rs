@@ -5,12 +5,40 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jig_config::WORKSPACE_FILES;
-use jig_proto::visible_line;
+use jig_proto::{hint, visible_line};
 
 use crate::environment::CommandEnvironment;
 
 /// The root of the workspace: the one given, or the one around the current folder.
+///
+/// # Errors
+///
+/// Also if that would be the person's home, or the whole machine, and they did not name it: what lies there is no
+/// project, and a tool could read it all.
 pub fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
+    let root = found(given)?;
+    if given.is_none() {
+        is_a_project(&root)?;
+    }
+    Ok(root)
+}
+
+fn is_a_project(root: &Utf8Path) -> anyhow::Result<()> {
+    let what = match root.parent() {
+        None => "all of this machine",
+        Some(_) if Home::of_this_process().is_at(root) => "your home folder",
+        Some(_) => return Ok(()),
+    };
+    let hint =
+        hint!("go to a project, or name one with -C DIR; with -C this folder is used all the same");
+    Err(anyhow!(hint).context(format!(
+        "the workspace would be {what}, `{}`: tools could read all that is in it",
+        visible_line(root.as_str())
+    )))
+}
+
+/// The same, wherever that is.
+fn found(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
     let root = match given {
         None => discover(&current()?),
         // The current folder may be gone.
@@ -33,7 +61,7 @@ pub fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
 /// What runs can make a file of configuration, which turns a folder inside its workspace into another workspace. It
 /// must be found all the same, to be ended.
 pub fn roots(given: Option<&Utf8Path>) -> anyhow::Result<Vec<Utf8PathBuf>> {
-    let mut roots = vec![root(given)?];
+    let mut roots = vec![found(given)?];
     if given.is_none()
         && let Some(current) = canonical(&current()?)
     {
@@ -77,33 +105,78 @@ pub fn resolved(path: &Utf8Path) -> std::io::Result<Utf8PathBuf> {
 
 /// The nearest folder upward that holds configuration, else the nearest that holds a git
 /// repository, else the folder itself. The search ends at the home folder.
+///
+/// What belongs to another user does not count: anybody can put a file into a folder that all share, such as `/tmp`.
 fn discover(start: &Utf8Path) -> Utf8PathBuf {
-    let home = std::env::var("HOME").ok();
+    let home = Home::of_this_process();
     let mut repository = None;
     for folder in start.ancestors() {
         if WORKSPACE_FILES
             .iter()
-            .any(|file| exists(&folder.join(file)))
+            .any(|file| is_own(&folder.join(file)))
         {
             return folder.to_owned();
         }
-        if repository.is_none() && exists(&folder.join(".git")) {
+        if repository.is_none() && is_own(&folder.join(".git")) {
             repository = Some(folder);
         }
-        if Some(folder.as_str()) == home.as_deref() {
+        if home.is_at(folder) {
             break;
         }
     }
     repository.unwrap_or(start).to_owned()
 }
 
+/// The home folder of the person, as a place: it may have several names.
+struct Home(Option<(u64, u64)>);
+
+impl Home {
+    fn of_this_process() -> Self {
+        let named = CommandEnvironment::of_this_process().path("HOME");
+        Self(named.or_else(passwd_home).and_then(|home| place(&home)))
+    }
+
+    fn is_at(&self, folder: &Utf8Path) -> bool {
+        self.0.is_some() && place(folder) == self.0
+    }
+}
+
+/// What makes a folder the one that it is, whatever it is called.
+fn place(folder: &Utf8Path) -> Option<(u64, u64)> {
+    let stat = rustix::fs::stat(folder.as_std_path()).ok()?;
+    Some((stat.st_dev, stat.st_ino))
+}
+
+/// The home folder by the system's list of users.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the list of users is the system's, and no tool writes there"
+)]
+fn passwd_home() -> Option<Utf8PathBuf> {
+    let user = rustix::process::getuid().as_raw().to_string();
+    let list = std::fs::read_to_string("/etc/passwd").ok()?;
+    let mut users = list.lines().map(|line| line.split(':'));
+    let home = users.find_map(|mut fields| {
+        let is_user = fields.nth(2) == Some(user.as_str());
+        fields.nth(2).filter(|_| is_user).map(Utf8PathBuf::from)
+    });
+    home.filter(|home| home.is_absolute())
+}
+
+/// Whether something is there that belongs to the person, or to the system.
+fn is_own(path: &Utf8Path) -> bool {
+    let stat = rustix::fs::lstat(path.as_std_path());
+    let user = rustix::process::geteuid().as_raw();
+    stat.is_ok_and(|stat| [user, 0].contains(&stat.st_uid))
+}
+
 /// The files of configuration around a workspace that do not count, because they belong to another folder: each a
 /// clause that says what to do.
 pub fn other_files(root: &Utf8Path) -> Vec<String> {
-    let home = std::env::var("HOME").ok();
+    let home = Home::of_this_process();
     let mut found = Vec::new();
     let above = root.ancestors().skip(1);
-    let above = above.take_while(|folder| Some(folder.as_str()) != home.as_deref());
+    let above = above.take_while(|folder| !home.is_at(folder));
     for folder in above.take(MOST_LEVELS) {
         for file in WORKSPACE_FILES
             .iter()

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use camino::Utf8PathBuf;
-use jig_config::{Config, LoadedConfig, Sources, Tool};
+use camino::{Utf8Path, Utf8PathBuf};
+use jig_config::{Config, HeldBack, LoadedConfig, Sources, Tool, WorkspaceContent};
 use jig_mcp::Servers;
 use jig_policy::{DiskLookup, Policy, Workspace};
 use jig_proto::{Hint, hint, visible_line};
 
+use crate::accepted::AcceptedConfiguration;
+use crate::confinement;
 use crate::environment::CommandEnvironment;
 use crate::leftovers::clear;
 use crate::locate::{other_files, root};
@@ -23,6 +25,48 @@ pub struct Selection {
     pub files: Vec<Utf8PathBuf>,
     /// Single settings, above all files: `tools.NAME.run=ask`.
     pub sets: Vec<String>,
+    /// Whether the files of the workspace count as accepted, whatever they say.
+    pub trust: bool,
+    /// What counts as accepted besides what is remembered.
+    pub accepted: Vec<WorkspaceContent>,
+    /// Whom to tell of what waits. The answer is whether it is accepted, as it was shown.
+    pub on_held_back: Option<fn(&HeldProject<'_>) -> bool>,
+}
+
+/// A workspace whose files allow something that nobody has accepted.
+#[derive(Debug)]
+pub struct HeldProject<'a> {
+    /// Its folder.
+    pub root: &'a Utf8Path,
+    /// What waits.
+    pub held_back: &'a HeldBack,
+    /// Whether a person was shown this very content, and did not accept it.
+    pub is_declined: bool,
+}
+
+impl Selection {
+    /// What configures the workspace at `root`, with what a person accepted of its files.
+    ///
+    /// # Errors
+    ///
+    /// If it is to be accepted from within a sandbox.
+    pub fn sources(
+        &self,
+        root: &Utf8Path,
+        accepted: &AcceptedConfiguration,
+    ) -> anyhow::Result<Sources> {
+        if self.trust {
+            confinement::refuse()?;
+        }
+        let own = self.accepted.iter().cloned();
+        let accepted = (!self.trust).then(|| own.chain(accepted.contents()).collect());
+        Ok(Sources {
+            files: self.files.clone(),
+            sets: self.sets.clone(),
+            accepted,
+            ..Sources::from_environment(root)
+        })
+    }
 }
 
 /// A workspace with its configuration.
@@ -86,13 +130,18 @@ impl Project {
         sets: &[String],
         env: &CommandEnvironment,
     ) -> anyhow::Result<Self> {
+        let accepted = AcceptedConfiguration::of(&root, env);
         let sources = Sources {
             lint: false,
             files: files.to_vec(),
             sets: sets.to_vec(),
+            accepted: (!env.trusts()).then(|| accepted.contents()),
             ..env.sources(root.clone())
         };
-        let loaded = jig_config::load(&sources)?;
+        let mut loaded = jig_config::load(&sources)?;
+        if !env.trusts() {
+            loaded.config.accept_servers();
+        }
         Ok(Self::new(root, loaded))
     }
 
@@ -109,14 +158,34 @@ impl Project {
         lint: bool,
         only: Option<&str>,
     ) -> anyhow::Result<Self> {
-        let sources = Sources {
-            lint,
-            only: only.map(str::to_owned),
-            files: selection.files.clone(),
-            sets: selection.sets.iter().chain(sets).cloned().collect(),
-            ..Sources::from_environment(root.clone())
-        };
-        let loaded = jig_config::load(&sources)?;
+        let env = CommandEnvironment::of_this_process();
+        let accepted = AcceptedConfiguration::of(&root, &env);
+        let mut sources = selection.sources(&root, &accepted)?;
+        sources.lint = lint;
+        sources.only = only.map(str::to_owned);
+        sources.sets.extend(sets.iter().cloned());
+        let mut loaded = jig_config::load(&sources)?;
+        let is_for_this_run =
+            selection.trust || selection.accepted.contains(&loaded.config.content);
+        if let (Some(held_back), Some(tell)) =
+            (loaded.config.held_back.clone(), selection.on_held_back)
+        {
+            let held = HeldProject {
+                root: &root,
+                held_back: &held_back,
+                is_declined: accepted.is_declined(&held_back.config.content),
+            };
+            if tell(&held) {
+                accepted.accept(&held_back.config.content)?;
+                loaded.config = Config::clone(&held_back.config);
+            } else {
+                // It is only about being asked again.
+                let _ = accepted.decline(&held_back.config.content);
+            }
+        }
+        if !is_for_this_run {
+            loaded.config.accept_servers();
+        }
         Ok(Self::new(root, loaded))
     }
 

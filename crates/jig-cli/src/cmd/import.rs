@@ -15,7 +15,7 @@ use jig_clients::import::filled_text::ImportText;
 use jig_clients::import::imported_server::{self, EntryReach};
 use jig_clients::import::secret::SecretVariables;
 use jig_clients::settings_file::CopyName;
-use jig_project::{CommandEnvironment, Project, locate};
+use jig_project::{CommandEnvironment, Project, accepted, locate};
 use jig_proto::{hint, visible_words};
 
 use self::report::ImportReport;
@@ -84,6 +84,9 @@ pub(crate) fn run(
         written: None,
     };
     if let Some(change) = change.as_ref().filter(|_| args.write) {
+        if !args.global {
+            accepted::accept_written(&global.selection(), &root, &target.path, &change.after)?;
+        }
         let backup = target.file.write(&change.after, CopyName::Dated)?;
         let made = import.make(&items);
         let accepted = match args.global {

@@ -8,7 +8,7 @@ use jig_project::first_config::{
     self, Answers, Changes, DetectedLanguage, FILE, NONE, PRESETS, REGISTRY, default_presets,
     read_hosts, read_presets, registries,
 };
-use jig_project::{CommandEnvironment, locate};
+use jig_project::{CommandEnvironment, accepted, locate};
 use jig_proto::hint;
 use jig_proto::visible_lines;
 use serde_json::json;
@@ -36,7 +36,9 @@ pub(crate) fn run(
         true => given.or_defaults(&found),
         false => ask(&root, &found, &given)?,
     };
-    first_config::write(&root, &first_config::page(&found, &answers))?;
+    let page = first_config::page(&found, &answers);
+    accepted::accept_written(&global.selection(), &root, &root.join(FILE), &page)?;
+    first_config::write(&root, &page)?;
     report(&root, &found, &answers, out)?;
     Ok(Done::Ok)
 }

@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use jig_mcp::{HttpAccess, HttpServer, Options, ServerStop, SharedServer, serve_stdio};
 use jig_project::mcp_server::ProjectLoader;
 use jig_project::mcp_server::tokens::{self, TokenSource};
@@ -45,7 +45,6 @@ pub(crate) fn run(
     }
     let env = CommandEnvironment::of_this_process().without(tokens::VARIABLE);
     let project = Project::load(&global.selection())?;
-    is_a_project(&project, global, &env)?;
     let root = project.root.clone();
     let loader = ProjectLoader::new(project, global.selection(), env.clone())?;
     let shared =
@@ -140,40 +139,4 @@ fn may_listen(address: SocketAddr, args: &McpArgs) -> anyhow::Result<()> {
     Err(anyhow!(hint).context(format!(
         "`{address}` can be reached from outside of this machine"
     )))
-}
-
-/// An agent that is started anywhere must not be given the whole machine, or all that its user has: what is
-/// served without a word is a project.
-fn is_a_project(
-    project: &Project,
-    global: &GlobalArgs,
-    env: &CommandEnvironment,
-) -> anyhow::Result<()> {
-    let is_meant = global.workspace.is_some() || has_files(project);
-    let is_home = env.path("HOME").is_some_and(|home| {
-        project.root == home
-            || jig_project::locate::resolved(&home).is_ok_and(|home| home == project.root)
-    });
-    let is_top = project.root.parent().is_none();
-    if is_meant || !(is_home || is_top) {
-        return Ok(());
-    }
-    let what = match is_top {
-        true => "all of this machine",
-        false => "your home folder",
-    };
-    let hint = hint!(
-        "start it in a project, or name one with -C DIR; with -C the folder is served all the same"
-    );
-    bail!(anyhow!(hint).context(format!(
-        "the workspace would be {what}, `{}`: agents could read all that is in it",
-        project.root
-    )))
-}
-
-/// Whether a file of the workspace itself configures it.
-fn has_files(project: &Project) -> bool {
-    let files = project.config().files.iter();
-    let mut own = files.filter(|file| file.path.starts_with(&project.root));
-    own.any(|file| file.found)
 }

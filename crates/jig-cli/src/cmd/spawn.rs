@@ -51,7 +51,10 @@ pub(crate) fn run(
             .map(|file| current.join(file))
             .collect(),
         set: global.set.clone(),
-        env: env.clone(),
+        env: match global.trust {
+            true => env.clone().trusting(),
+            false => env.clone(),
+        },
     };
     let request = StationRequest::Spawn(Box::new(order));
     let told: HandleResult = StationClient::ask_or_start(&project.root, &env, &request)?;

@@ -54,6 +54,10 @@ rows! {
     calls::state_that_cannot_be_written,
     calls::words_that_are_no_arguments,
     calls::call_about_a_handle,
+    calls::workspace_that_waits,
+    calls::trust_without_a_terminal,
+    calls::writing_beside_what_waits,
+    calls::trust_within_a_sandbox,
     calls::unknown_tool,
     calls::wasm_that_is_not_there,
     calls::no_topic,
@@ -237,6 +241,7 @@ impl Scene {
             .current_dir(&self.root)
             .env_clear()
             .env("HOME", self.folder.path().join("my home"))
+            .env("JIG_TRUST", "1")
             .env(
                 "PATH",
                 format!("{}:/usr/local/bin:/usr/bin:/bin", jig.display()),

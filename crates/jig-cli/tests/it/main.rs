@@ -66,6 +66,7 @@ mod stdio;
 mod stdio_attacks;
 mod terminal_user;
 mod tools;
+mod trust;
 mod usage;
 mod verbose;
 mod vfs;
@@ -130,7 +131,9 @@ impl Workspace {
             .args(args)
             .current_dir(&self.root)
             .env_clear()
-            .env("HOME", &self.home);
+            .env("HOME", &self.home)
+            // The tests write what the workspace says, as its user does.
+            .env("JIG_TRUST", "1");
         command
     }
 

@@ -141,12 +141,11 @@ fn a_home_or_the_whole_machine_is_served_only_if_that_is_meant() {
     let mut client = Client::start(&workspace, &["-C", &home]);
     client.initialize(json!({}));
     assert_eq!(client.close().0.code(), Some(0));
+    // A file there does not make it a project.
     std::fs::write(workspace.home.join("jig.toml"), "").unwrap();
     let mut command = workspace.jig(&["mcp"]);
-    command.current_dir(&workspace.home);
-    let mut client = Client::of(command);
-    client.initialize(json!({}));
-    assert_eq!(client.close().0.code(), Some(0));
+    let output = command.current_dir(&workspace.home).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
 #[test]

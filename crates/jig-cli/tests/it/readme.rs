@@ -59,7 +59,8 @@ fn check(desk: &Desk, session: &[Step]) {
     for step in session {
         let mut shell = desk.command("sh");
         let line = format!("PATH='{path}'; {}", step.line);
-        shell.args(["-c", &line]);
+        // A first-time user has said nothing yet.
+        shell.env_remove("JIG_TRUST").args(["-c", &line]);
         let answer = step.prints.split_once("[n]o, or n and a reason: ");
         let printed = match answer.and_then(|(_, rest)| rest.split(' ').next()) {
             // Somebody is asked, so somebody has to be there.
@@ -93,6 +94,15 @@ fn the_first_screen_is_what_happens() {
     let sessions = sessions("README.md");
     let first = sessions.first().unwrap();
     assert!(first.len() >= 4, "{first:?}");
+    let mut trust = desk.jig(&["trust", "--yes"]);
+    assert!(
+        trust
+            .env_remove("JIG_TRUST")
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     check(&desk, first);
 }
 

@@ -170,7 +170,7 @@ fn a_home_that_is_the_workspace_does_not_show_the_station() {
     let desk = Desk::new();
     let hall = Hall::new(&desk);
     let jig = |args: &[&str]| {
-        let mut jig = desk.jig(args);
+        let mut jig = desk.jig(&[&["-C", "."], args].concat());
         jig.env("HOME", &desk.workspace.root);
         Ran::of(jig.output().unwrap())
     };

@@ -74,6 +74,7 @@ impl Workspace {
             .current_dir(&self.root)
             .env_clear()
             .env("HOME", &self.home)
+            .env("JIG_TRUST", "1")
             .env(
                 "XDG_CACHE_HOME",
                 repository().join("target/guests/cli-cache"),

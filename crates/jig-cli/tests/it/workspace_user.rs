@@ -98,6 +98,7 @@ impl Desk {
             .current_dir(&self.workspace.root)
             .env_clear()
             .env("HOME", &self.workspace.home)
+            .env("JIG_TRUST", "1")
             .stdin(Stdio::null());
         for name in ["PATH", "PYENV_ROOT", "NVM_DIR"] {
             if let Some(value) = std::env::var_os(name) {

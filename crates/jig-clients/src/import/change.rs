@@ -30,6 +30,7 @@ impl ImportTarget {
         root: &Utf8Path,
         env: &CommandEnvironment,
     ) -> anyhow::Result<Self> {
+        // The file is not written while something in it waits for a person.
         let sources = Sources {
             lint: false,
             files: selection.files.clone(),

@@ -16,6 +16,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::{Hint, ProjectPath, hint};
 
 use crate::jp_keys::{self, IgnoredKey};
+use crate::loading::acceptance::ContentFile;
 use crate::loading::files;
 use crate::loading::parse::parse;
 use crate::loading::sources::Sources;
@@ -35,6 +36,8 @@ pub(crate) struct GatheredLayers {
     pub(crate) layers: Vec<ConfigNode>,
     pub(crate) files: Vec<ConfigFile>,
     pub(crate) folders: Vec<ConfigFolder>,
+    /// The texts of the workspace's layers.
+    pub(crate) contents: Vec<ContentFile>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<Problem>,
 }
@@ -55,6 +58,7 @@ pub(crate) fn gather(sources: &Sources, instead: Option<(&Utf8Path, &str)>) -> G
             layers: Vec::new(),
             files: Vec::new(),
             folders: Vec::new(),
+            contents: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
         },
@@ -157,6 +161,10 @@ impl ConfigFileReader<'_> {
         }
         self.note_file(&place, true);
         self.gathered.problems.append(&mut problems);
+        if place.layer == Layer::Workspace && node.is_some() {
+            let content = ContentFile::new(&text.name, place.is_jps, &text.content);
+            self.gathered.contents.push(content);
+        }
         self.gathered.layers.extend(node);
         for wanted in wanted.iter().filter(|wanted| wanted.is_after) {
             self.extend(wanted, &place);

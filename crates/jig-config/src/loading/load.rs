@@ -5,6 +5,7 @@ use std::sync::Arc;
 use camino::Utf8Path;
 use indexmap::IndexMap;
 
+use crate::loading::acceptance::{LayerParts, WorkspaceContent, hold_back};
 use crate::loading::extends::{GatheredLayers, checked, gather, read_text, refuse};
 use crate::loading::merge::merge;
 use crate::loading::overrides::{from_set, from_variable, ours};
@@ -46,6 +47,7 @@ pub(crate) fn load_with(
         mut layers,
         files,
         folders,
+        contents,
         mut problems,
         warnings,
     } = gather(sources, instead);
@@ -58,7 +60,29 @@ pub(crate) fn load_with(
         layers.extend(node.map(|node| overriding(node, &mut problems)));
     }
     layers.insert(0, built_in(sources, &layers, &mut problems));
-    finish(sources, layers, (files, folders), (problems, warnings))
+    let places = (files, folders);
+    let parts = sources.accepted.as_ref().map(|accepted| {
+        let (layers, places) = (layers.clone(), places.clone());
+        (
+            accepted,
+            LayerParts {
+                sources,
+                layers,
+                places,
+            },
+        )
+    });
+    let mut whole = finish(sources, layers, places, (problems, warnings))?;
+    whole.config.content = Arc::new(WorkspaceContent::new(contents));
+    let loaded = match parts {
+        Some((accepted, parts)) => hold_back(&parts, whole, accepted)?,
+        None => whole,
+    };
+    let read = loaded.config.files.iter().filter(|file| file.found);
+    for file in read {
+        tracing::info!(path = file.path.as_str(), layer = ?file.layer, "configuration read");
+    }
+    Ok(loaded)
 }
 
 /// What a variable or an assignment says, with its problems reported.
@@ -106,7 +130,8 @@ fn mentions(layers: &[ConfigNode], name: &str) -> bool {
     })
 }
 
-fn finish(
+/// Merges and checks the layers of a configuration, the lowest first.
+pub(crate) fn finish(
     sources: &Sources,
     mut layers: Vec<ConfigNode>,
     (files, folders): (Vec<ConfigFile>, Vec<ConfigFolder>),
@@ -181,16 +206,10 @@ fn finish(
     hide_lines(secrets, &mut warnings);
     match ConfigErrors::new(problems) {
         Some(errors) => Err(errors),
-        None => {
-            let read = built.config.files.iter().filter(|file| file.found);
-            for file in read {
-                tracing::info!(path = file.path.as_str(), layer = ?file.layer, "configuration read");
-            }
-            Ok(LoadedConfig {
-                config: built.config,
-                warnings,
-            })
-        }
+        None => Ok(LoadedConfig {
+            config: built.config,
+            warnings,
+        }),
     }
 }
 

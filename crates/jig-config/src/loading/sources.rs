@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::loading::acceptance::WorkspaceContent;
 use crate::loading::overrides::PREFIX;
 use crate::origin::Layer;
 
@@ -34,6 +35,10 @@ pub struct Sources {
     /// Of the predefined tools, only those that a layer mentions are loaded, and this one. Whoever asks
     /// about one tool does not wait for the rest. Default: all are.
     pub only: Option<String>,
+    /// What a person accepted of what the files of this workspace may say, the newest first. What the files allow
+    /// beyond the defaults, and beyond that, is [held back](crate::HeldBack). Default: `None`, the caller vouches for
+    /// the files, whatever they say.
+    pub accepted: Option<Vec<WorkspaceContent>>,
     /// Whether to look for rules that work, but probably not as they were meant. That takes longer
     /// than loading; whoever only wants the configuration leaves it out. Default: yes.
     pub lint: bool,
@@ -52,6 +57,7 @@ impl Sources {
             search_path: Vec::new(),
             state: None,
             only: None,
+            accepted: None,
             lint: true,
         }
     }

@@ -81,6 +81,8 @@ pub(crate) fn build(
             mcp: beside.mcp,
             servers: beside.servers,
             shared_rules: beside.shared_rules,
+            content: Arc::default(),
+            held_back: None,
         },
         errors: Vec::new(),
         warnings: Vec::new(),

@@ -50,6 +50,8 @@ pub struct Server {
     /// The least trusted layer that wrote a part of it. What [`Layer::Workspace`] wrote, a person has to accept
     /// before it is started.
     pub layer: Layer,
+    /// Whether a person accepted what the files of the workspace say.
+    pub(crate) is_accepted: bool,
     /// The names or patterns of the tools that are offered; all, if there is none.
     pub(crate) tools: Vec<String>,
     /// Those of the tools that are not.
@@ -139,7 +141,7 @@ impl Server {
     /// Whether a person has to accept it before it is started: a file of the workspace wrote a part of it, and
     /// the workspace may be a stranger's.
     pub fn needs_acceptance(&self) -> bool {
-        self.layer == Layer::Workspace
+        self.layer == Layer::Workspace && !self.is_accepted
     }
 
     /// What a person accepts, as one number in hexadecimal digits: what is started or connected to, with which

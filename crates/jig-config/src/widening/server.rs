@@ -31,6 +31,7 @@ pub(super) fn compare(
         time,
         // Where it is written decides whether it has to be accepted before it is started.
         layer: _,
+        is_accepted: _,
         tools: _,
         hide: _,
         fingerprint: _,

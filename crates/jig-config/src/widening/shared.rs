@@ -22,6 +22,9 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut WideningSearch) 
         // Each is compared by itself.
         servers: _,
         shared_rules: _,
+        // What they come to is compared.
+        content: _,
+        held_back: _,
     } = new;
     if *workspace != old.workspace {
         changes.add("the workspace is another one", None);

@@ -135,16 +135,44 @@ fn word_of(word: &str) -> String {
 
 /// What a tool is given that was not offered before, beyond what any tool of its runtime has.
 pub(super) fn whole(old: &Config, new: &Config, tool: &Tool, changes: &mut WideningSearch) {
+    over_bare(old, new, tool, &bare(tool), changes);
+}
+
+/// The same for a tool of whose settings nobody has seen any: its limits, and how it is treated, are compared with
+/// the defaults, too.
+pub(super) fn beyond_defaults(
+    old: &Config,
+    new: &Config,
+    tool: &Tool,
+    changes: &mut WideningSearch,
+) {
+    let mut bare = bare(tool);
+    bare.repeatable = false;
+    if !tool.run.spawn.is_always(RunMode::Unattended) {
+        bare.format = FormatMode::Ask;
+    }
+    bare.sandbox.limits = SandboxLimits::default();
+    bare.sandbox.proxy = false;
+    bare.sandbox.observe = false;
+    over_bare(old, new, tool, &bare, changes);
+}
+
+/// The tool without what was declared for it.
+fn bare(tool: &Tool) -> Tool {
     let mut bare = tool.clone();
     bare.access = DeclaredAccess::default();
     bare.questions.clear();
     bare.sandbox.system.clear();
     bare.sandbox.presets.clear();
     bare.sandbox.enforce = Enforce::Required;
+    bare
+}
+
+fn over_bare(old: &Config, new: &Config, tool: &Tool, bare: &Tool, changes: &mut WideningSearch) {
     let mut pair = ToolComparison {
         old_config: old,
         new_config: new,
-        old: &bare,
+        old: bare,
         new: tool,
         changes,
     };

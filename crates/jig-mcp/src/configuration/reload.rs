@@ -1,9 +1,9 @@
 //! [`watch()`]: a configuration that changes while it is served.
 //!
-//! Once a second the files are looked at. What narrows, or only describes, comes into force at once. What
-//! allows more is *held*: the old configuration goes on, and a question on the board says what would change.
-//! A person accepts it, and then exactly what was loaded and shown comes into force: it is not loaded again.
-//! What does not load is reported, and the old configuration goes on.
+//! Once a second the files are looked at. What they say comes into force at once, without what the files of the workspace
+//! allow and nobody has accepted: that is [held back](HeldBack), and a question on the board says what it is. A person
+//! accepts it, here or by `jig trust`, and then exactly what was shown comes into force: it is not loaded again. What
+//! does not load is reported, and the old configuration goes on.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use jig_broker::CancelToken;
-use jig_config::{Config, Server};
+use jig_config::{Config, HeldBack};
 use jig_engine::Answer;
 use jig_proto::visible_lines;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::questions::{LONGEST_CONTEXT, StandingQuestion};
+use crate::questions::StandingQuestion;
 use crate::shared::SharedServer;
 
 /// What is known about the configuration that is not in force.
@@ -78,6 +78,10 @@ pub fn watch(shared: &Arc<SharedServer>) -> io::Result<Reloading> {
     let thread = thread::Builder::new()
         .name("jig-reload".to_owned())
         .spawn(move || {
+            // What waits from the start is asked about at once.
+            if watcher.shared.current().loaded.held_back.is_some() {
+                watcher.look();
+            }
             while !until.is_cancelled() {
                 watcher.wait(BETWEEN_LOOKS, &until);
                 watcher.look();
@@ -114,17 +118,14 @@ struct ConfigWatcher {
     seen: Option<u64>,
     held: Option<HeldConfig>,
     /// What a person did not want.
-    denied: Option<Digest>,
+    denied: Option<Arc<HeldBack>>,
     /// Nobody answers this: it is what the thread sleeps on while nothing is held.
     idle: Arc<EndableSleep>,
 }
 
 /// A configuration that waits for a person.
 struct HeldConfig {
-    config: Arc<Config>,
-    digest: Digest,
-    /// The servers of the workspace that a person is shown with it, and accepts with it.
-    servers: Vec<Arc<Server>>,
+    held_back: Arc<HeldBack>,
     question: StandingQuestion,
 }
 
@@ -138,6 +139,9 @@ impl Digest {
         for server in config.servers.values() {
             server.fingerprint();
         }
+        // What is in force is compared, not what the files say.
+        let mut config = config.clone();
+        (config.content, config.held_back) = Default::default();
         Self(blake3::hash(format!("{config:?}").as_bytes()))
     }
 }
@@ -170,16 +174,17 @@ impl ConfigWatcher {
     /// A person has decided.
     fn settle(&mut self, held: HeldConfig, answer: Answer) {
         match answer {
-            Answer::Given(Value::Bool(true)) => {
-                self.report("the changed configuration was accepted");
-                for server in &held.servers {
-                    self.accept(server);
+            Answer::Given(Value::Bool(true)) => match self.shared.loader.accept(&held.held_back) {
+                Ok(config) => {
+                    self.report("what the configuration allows was accepted");
+                    self.put_in_force(config);
                 }
-                self.put_in_force(held.config);
-            }
+                Err(why) => self.report(&format!("the configuration is not accepted: {why}")),
+            },
             _ => {
-                self.denied = Some(held.digest);
-                self.report("the changed configuration was not accepted: the old one stays");
+                self.shared.loader.decline(&held.held_back);
+                self.denied = Some(held.held_back);
+                self.report("what the configuration allows was not accepted: the rest goes on");
                 self.shared.reload.set(ReloadState::default());
             }
         }
@@ -194,7 +199,7 @@ impl ConfigWatcher {
             return;
         }
         // Whatever changes from here on is seen by the next look: the number is older than what is loaded.
-        let is_first = self.seen.replace(before).is_none();
+        self.seen = Some(before);
         let config = match shared.loader.load() {
             Ok(config) => config,
             Err(error) => {
@@ -209,30 +214,33 @@ impl ConfigWatcher {
                 return;
             }
         };
-        let digest = Digest::of(&config);
-        if is_first && digest == Digest::of(&current.loaded) {
-            return;
-        }
-        let widened = jig_config::widening(&current.loaded, &config);
-        if widened.is_empty() {
-            self.held = None;
-            self.denied = None;
+        let is_same = Digest::of(&config) == Digest::of(&current.loaded);
+        let held_back = config.held_back.clone();
+        if !is_same {
             self.put_in_force(config);
+        }
+        let is_content = |other: &HeldBack| {
+            held_back
+                .as_ref()
+                .is_some_and(|one| one.config.content == other.config.content)
+        };
+        if self
+            .held
+            .as_ref()
+            .is_some_and(|held| is_content(&held.held_back))
+        {
             return;
         }
-        if self.denied == Some(digest) {
-            self.held = None;
-            shared.reload.set(ReloadState::default());
-            return;
+        let is_denied = self
+            .denied
+            .as_ref()
+            .is_some_and(|denied| is_content(denied));
+        self.held = None;
+        match held_back {
+            Some(held_back) if !is_denied => self.hold(held_back),
+            _ if is_same => shared.reload.set(ReloadState::default()),
+            _ => {}
         }
-        if self.held.as_ref().is_some_and(|held| held.digest == digest) {
-            return;
-        }
-        let lines: Vec<String> = widened
-            .iter()
-            .map(|one| visible_lines(&one.to_string()))
-            .collect();
-        self.hold(config, digest, lines);
     }
 
     fn put_in_force(&mut self, config: Arc<Config>) {
@@ -256,71 +264,31 @@ impl ConfigWatcher {
         shared.reload.set(ReloadState { held: None, broken });
     }
 
-    fn hold(&mut self, config: Arc<Config>, digest: Digest, lines: Vec<String>) {
-        // The question that it replaces goes first: there is one at a time.
-        self.held = None;
+    fn hold(&mut self, held_back: Arc<HeldBack>) {
+        let lines: Vec<String> = held_back
+            .widened
+            .iter()
+            .map(|one| visible_lines(&one.to_string()))
+            .collect();
         let list: Vec<String> = lines.iter().map(|line| format!("- {line}")).collect();
-        let mut context = format!(
-            "The configuration has changed and would allow more. Nothing of it is in force yet:\n{}",
+        let context = format!(
+            "The files of the workspace allow this beyond jig's defaults. Nothing of it is in force yet:\n{}",
             list.join("\n")
         );
-        let mut servers = self.unaccepted(&config);
-        servers.retain(|server| {
-            let about = format!(
-                "\n\nThe MCP server `{}` would be started:\n{}",
-                server.name,
-                server.described().join("\n")
-            );
-            // What cannot be shown whole is not accepted with it: it is asked about on its own.
-            let fits = context.len() + about.len() <= LONGEST_CONTEXT;
-            if fits {
-                context.push_str(&about);
-            }
-            fits
-        });
         let question = self.shared.questions.put_config(QUESTION, context);
         let id = question.id().to_string();
         self.report(&format!(
-            "the configuration has changed and would allow more; the old one goes on until a person \
-             accepts it: `jig approve {id}`\n{}",
+            "the files of the workspace allow what nobody has accepted, and it does not count until a person \
+             accepts it: `jig approve {id}`, or `jig trust`\n{}",
             list.join("\n")
         ));
         self.held = Some(HeldConfig {
-            config,
-            digest,
-            servers,
+            held_back,
             question,
         });
         let held = Some((id, lines));
         let broken = None;
         self.shared.reload.set(ReloadState { held, broken });
-    }
-
-    /// The servers of a configuration that nobody has accepted, and that are not in force. Whoever accepts the
-    /// configuration is shown what they are, and is not asked once more.
-    fn unaccepted(&self, config: &Config) -> Vec<Arc<Server>> {
-        let Some(servers) = &self.shared.servers else {
-            return Vec::new();
-        };
-        let current = self.shared.current();
-        let is_new = |server: &Server| {
-            let known = current.loaded.servers.get(&server.name);
-            known.is_none_or(|known| known.fingerprint() != server.fingerprint())
-        };
-        let all = config.servers.values().filter(|server| server.enable);
-        let new = all.filter(|server| is_new(server) && !servers.ledger.may_start(server));
-        new.take(MOST_SHOWN).cloned().collect()
-    }
-
-    fn accept(&self, server: &Server) {
-        let servers = self.shared.servers.as_ref();
-        let accepted = servers.map_or(Ok(()), |servers| servers.ledger.accept_server(server));
-        if let Err(why) = accepted {
-            let name = &server.name;
-            self.report(&format!(
-                "that the MCP server `{name}` was accepted is not kept: {why}"
-            ));
-        }
     }
 
     fn report(&self, text: &str) {
@@ -349,11 +317,7 @@ impl EndableSleep {
     }
 }
 
-const QUESTION: &str = "Let the changed configuration come into force?";
-
-/// Servers that are shown with a configuration: more than that nobody reads. The others are asked about on their
-/// own.
-const MOST_SHOWN: usize = 8;
+const QUESTION: &str = "Accept what the files of the workspace allow?";
 
 /// Between two looks at the files.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);

@@ -127,7 +127,7 @@ fn each_workspace_has_its_own() {
     let one = AcceptedFolder::new(state, Utf8Path::new("/home/me/one"));
     let two = AcceptedFolder::new(state, Utf8Path::new("/home/me/two"));
     assert_ne!(one.path, two.path);
-    assert!(one.path.starts_with("/state/servers"));
+    assert!(one.path.starts_with("/state/accepted"));
 }
 
 /// Two that change the same file at once both count. Each change opens the folder for itself, as another process

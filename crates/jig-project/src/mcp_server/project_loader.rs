@@ -5,18 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::AuditSink;
-use jig_config::Config;
+use jig_config::{Config, HeldBack, WorkspaceContent};
 use jig_engine::{Engine, Turn};
 use jig_mcp::{Loader, Servers};
 use jig_runtime::{HandleLimits, Handles};
 
+use crate::accepted::{self, AcceptedConfiguration};
 use crate::leftovers::JOURNAL;
-use crate::{CommandEnvironment, Project, Selection, accepted, audit_log, engines, remark};
+use crate::{CommandEnvironment, Project, Selection, audit_log, engines, remark};
 
 /// The configuration of a workspace on disk.
 pub struct ProjectLoader {
     root: Utf8PathBuf,
     selection: Selection,
+    /// What people accepted of its configuration.
+    accepted: AcceptedConfiguration,
     env: CommandEnvironment,
     /// One log, whatever the configuration is.
     audit: Arc<dyn AuditSink>,
@@ -40,7 +43,16 @@ impl ProjectLoader {
         let audit = audit_log::sink(&project.root, &env, &project.config().log)?;
         let tell = |text: &str| remark(&format!("jig: {text}"));
         let servers = Servers::new(accepted::of(&project.root, &env), Arc::new(tell));
+        let mut selection = selection;
+        // What is accepted for one run is what is there when it begins.
+        if std::mem::take(&mut selection.trust) {
+            let content = WorkspaceContent::clone(&project.config().content);
+            selection.accepted.push(content);
+        }
+        // What waits is a question of the server.
+        selection.on_held_back = None;
         Ok(Self {
+            accepted: AcceptedConfiguration::of(&project.root, &env),
             servers,
             root: project.root,
             selection,
@@ -65,6 +77,19 @@ impl Loader for ProjectLoader {
         Ok(Arc::new(project.loaded.config))
     }
 
+    fn accept(&self, held_back: &HeldBack) -> Result<Arc<Config>, String> {
+        let accepted = self.accepted.accept(&held_back.config.content);
+        accepted.map_err(|error| format!("{error:#}"))?;
+        let mut config = Config::clone(&held_back.config);
+        config.accept_servers();
+        Ok(Arc::new(config))
+    }
+
+    fn decline(&self, held_back: &HeldBack) {
+        // It is only about being asked again.
+        let _ = self.accepted.decline(&held_back.config.content);
+    }
+
     fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
         let engine = engines::for_config(&self.root, Arc::clone(config), &self.env);
         let mut engine = engine.map_err(|error| format!("{error:#}"))?;
@@ -74,6 +99,8 @@ impl Loader for ProjectLoader {
 
     fn fingerprint(&self, config: &Config) -> u64 {
         let mut state = DefaultHasher::new();
+        // Somebody may accept it elsewhere.
+        self.accepted.mark().hash(&mut state);
         for file in &config.files {
             mark(&file.path).hash(&mut state);
         }

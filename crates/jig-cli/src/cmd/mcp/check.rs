@@ -14,7 +14,6 @@ use jig_project::{CommandEnvironment, Project, servers::WorkspaceServers};
 use jig_proto::{ToolAction, visible_line, visible_lines};
 use serde_json::{Map, json};
 
-use super::is_a_project;
 use crate::args::GlobalArgs;
 use crate::exit::Done;
 use crate::output::{BOLD, CliOutput, DIM, GREEN, RED, YELLOW, field, table};
@@ -22,7 +21,6 @@ use crate::output::{BOLD, CliOutput, DIM, GREEN, RED, YELLOW, field, table};
 pub(super) fn run(global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let mut project = Project::load(&global.selection())?;
     let env = CommandEnvironment::of_this_process();
-    is_a_project(&project, global, &env)?;
     let older = seen(&project, global, Era::Handshake)?;
     let newer = seen(&project, global, Era::Stateless)?;
     // What servers offer is known by now, as far as they could be asked.

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_project::wasm_project::{self, ProjectName, ProjectTemplate};
-use jig_project::{locate, shell_word};
+use jig_project::{accepted, first_config, locate, shell_word};
 use jig_proto::{visible_line, visible_lines};
 use serde_json::json;
 
@@ -28,6 +28,12 @@ pub(crate) fn run(
         .map(|(path, text)| (*path, name.put_into(text)))
         .collect();
     wasm_project::make(&dir, &files)?;
+    if let (Ok(root), Some((file, text))) = (
+        locate::resolved(&dir),
+        files.iter().find(|(file, _)| *file == first_config::FILE),
+    ) {
+        accepted::accept_made(&root, &root.join(file), text)?;
+    }
     let made = NewProject {
         name: &name,
         template,

@@ -220,3 +220,43 @@ pub(crate) fn suggest_with_state_inside() -> Row {
 /// A tool with a parameter.
 const GREET: &str = "[tools.check]\nsource = \"local\"\ncommand = \"echo {{tool.arguments.name}}\"\n\
                      run = \"unattended\"\nparameters.name = { type = \"string\", required = true }\n";
+
+pub(crate) fn workspace_that_waits() -> Row {
+    Row {
+        hint: "`jig trust` shows it all, and accepts it",
+        config: HELLO,
+        wrong: "unset JIG_TRUST; jig call check",
+        right: "unset JIG_TRUST; «jig trust» --yes && jig call check",
+        works: "hello",
+    }
+}
+
+pub(crate) fn trust_without_a_terminal() -> Row {
+    Row {
+        hint: "`jig trust --yes` accepts what was shown",
+        config: HELLO,
+        wrong: "unset JIG_TRUST; jig trust",
+        right: "unset JIG_TRUST; «jig trust --yes» && jig trust",
+        works: "nothing waits",
+    }
+}
+
+pub(crate) fn writing_beside_what_waits() -> Row {
+    Row {
+        hint: "`jig trust` shows what waits, and accepts it",
+        config: HELLO,
+        wrong: "unset JIG_TRUST; jig suggest check --write -- true",
+        right: "unset JIG_TRUST; «jig trust» --yes && jig suggest check --write -- true",
+        works: "accepted",
+    }
+}
+
+pub(crate) fn trust_within_a_sandbox() -> Row {
+    Row {
+        hint: "run `jig trust` in a terminal of your own",
+        config: HELLO,
+        wrong: "unset JIG_TRUST; jig=$(command -v jig); jig run --read \"$jig\" -- \"$jig\" trust --yes",
+        right: "unset JIG_TRUST; «jig trust» --yes",
+        works: "accepted",
+    }
+}

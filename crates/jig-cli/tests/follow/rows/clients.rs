@@ -121,7 +121,7 @@ pub(crate) fn token_of_others() -> Row {
 
 pub(crate) fn home_as_workspace() -> Row {
     Row {
-        hint: "start it in a project, or name one with -C DIR; with -C the folder is served all the same",
+        hint: "go to a project, or name one with -C DIR; with -C this folder is used all the same",
         config: HELLO,
         wrong: "project=$PWD; cd; jig mcp",
         right: "project=$PWD; jig mcp && cd && jig «-C» \"$project\" mcp && jig -C . mcp && echo served",

@@ -242,6 +242,7 @@ impl ServerReader<'_> {
                 .time("time")
                 .unwrap_or(Duration::from_millis(10 * MINUTE)),
             layer,
+            is_accepted: false,
             tools: texts("tools"),
             hide: texts("hide"),
             fingerprint: OnceLock::new(),

@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jig_config::{Definition, DefinitionMode, Layer, Server, ServerReach};
+use jig_config::{Definition, DefinitionMode, Server, ServerReach};
 use jig_engine::HeldOffer;
 use jig_proto::visible_words;
 use tokio::sync::watch;
@@ -97,7 +97,7 @@ impl Ledger {
 
     /// Whether the server may be started: its entry is the user's own, or a person accepted it.
     pub(crate) fn may_start(&self, server: &Server) -> bool {
-        if !needs_acceptance(server) {
+        if !server.needs_acceptance() {
             return true;
         }
         let is_accepted = |known: &KnownServer| known.entry.accepted.is_some();
@@ -439,12 +439,6 @@ impl LedgerEntry {
             }),
         }
     }
-}
-
-/// Whether a person has to accept an entry before its server is started: a file of the workspace, which may
-/// come from anywhere, wrote a part of it.
-fn needs_acceptance(server: &Server) -> bool {
-    server.layer == Layer::Workspace
 }
 
 /// What is started or reached, as one number, whatever else the entry says.

@@ -1,6 +1,12 @@
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests change the files of a workspace, as a person does"
+)]
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use jig_config::Sources;
+use camino::Utf8Path;
+use jig_config::{Sources, WorkspaceContent};
 use jig_engine::Engine;
 use jig_files::MemoryFiles;
 
@@ -8,14 +14,35 @@ use super::*;
 use crate::questions::QuestionId;
 use crate::shared::{Loader, Options};
 
-/// Files that change: assignments, as `--set` takes them.
-#[derive(Default)]
+/// A workspace whose file changes, and what was accepted of it.
 struct Files {
-    sets: Mutex<Vec<String>>,
+    folder: tempfile::TempDir,
+    accepted: Mutex<Vec<WorkspaceContent>>,
     number: AtomicU64,
     loads: AtomicU64,
     is_unusable: AtomicBool,
     reports: Mutex<Vec<String>>,
+}
+
+impl Files {
+    fn new() -> Arc<Self> {
+        let files = Self {
+            folder: tempfile::tempdir().unwrap(),
+            accepted: Mutex::default(),
+            number: AtomicU64::default(),
+            loads: AtomicU64::default(),
+            is_unusable: AtomicBool::default(),
+            reports: Mutex::default(),
+        };
+        files.write(&[]);
+        Arc::new(files)
+    }
+
+    /// Has the file hold these lines.
+    fn write(&self, lines: &[&str]) {
+        std::fs::write(self.folder.path().join("jig.toml"), lines.join("\n")).unwrap();
+        self.number.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 struct Disk(Arc<Files>);
@@ -23,10 +50,17 @@ struct Disk(Arc<Files>);
 impl Loader for Disk {
     fn load(&self) -> Result<Arc<Config>, String> {
         self.0.loads.fetch_add(1, Ordering::SeqCst);
-        let mut sources = Sources::new("/nowhere");
-        sources.sets = self.0.sets.lock().unwrap().clone();
+        let root = Utf8Path::from_path(self.0.folder.path()).unwrap();
+        let mut sources = Sources::new(root);
+        sources.accepted = Some(self.0.accepted.lock().unwrap().clone());
         let loaded = jig_config::load(&sources).map_err(|errors| errors.to_string())?;
         Ok(Arc::new(loaded.config))
+    }
+
+    fn accept(&self, held_back: &HeldBack) -> Result<Arc<Config>, String> {
+        let content = WorkspaceContent::clone(&held_back.config.content);
+        self.0.accepted.lock().unwrap().insert(0, content);
+        Ok(Arc::clone(&held_back.config))
     }
 
     fn engine(&self, config: &Arc<Config>) -> Result<Engine, String> {
@@ -64,7 +98,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let files = Arc::new(Files::default());
+        let files = Files::new();
         let shared =
             SharedServer::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
         let mut watcher = ConfigWatcher::new(Arc::clone(&shared));
@@ -77,9 +111,8 @@ impl Bench {
     }
 
     /// Changes the files, and has them looked at.
-    fn write(&mut self, sets: &[&str]) {
-        *self.files.sets.lock().unwrap() = sets.iter().map(|&set| set.to_owned()).collect();
-        self.files.number.fetch_add(1, Ordering::SeqCst);
+    fn write(&mut self, lines: &[&str]) {
+        self.files.write(lines);
         self.watcher.look();
     }
 
@@ -107,9 +140,9 @@ impl Bench {
     }
 }
 
-const OPEN: &str = "tools.fs_create_file.run=unattended";
-const OPEN_TOO: &str = "tools.fs_delete_file.run=unattended";
-const CLOSED: &str = "tools.fs_read_file.run=ask";
+const OPEN: &str = "tools.fs_create_file.run = 'unattended'";
+const OPEN_TOO: &str = "tools.fs_delete_file.run = 'unattended'";
+const CLOSED: &str = "tools.fs_read_file.run = 'ask'";
 
 fn accept() -> Answer {
     Answer::Given(Value::Bool(true))
@@ -182,8 +215,7 @@ fn what_was_shown_is_what_counts() {
     bench.write(&[OPEN]);
     let id = bench.held().unwrap();
     let loads = bench.files.loads.load(Ordering::SeqCst);
-    *bench.files.sets.lock().unwrap() = vec![OPEN_TOO.to_owned()];
-    bench.files.number.fetch_add(1, Ordering::SeqCst);
+    bench.files.write(&[OPEN_TOO]);
     bench.answer(id, accept());
     assert_eq!(bench.files.loads.load(Ordering::SeqCst), loads);
     assert!(bench.is_open());
@@ -244,14 +276,14 @@ fn a_later_change_replaces_what_is_held() {
 #[test]
 fn what_does_not_load_changes_nothing() {
     let mut bench = Bench::new();
-    bench.write(&["tools.fs_create_file.run=perhaps"]);
+    bench.write(&["tools.fs_create_file.run = 'perhaps'"]);
     let state = bench.shared.reload.state();
     assert!(state.broken.unwrap().contains("perhaps"));
     assert_eq!(bench.generation(), 1);
     bench.write(&[OPEN]);
     assert_eq!(bench.shared.reload.state().broken, None);
     let held = bench.held().unwrap();
-    bench.write(&["nonsense=1"]);
+    bench.write(&["nonsense = 1"]);
     assert_eq!(bench.held(), None);
     assert!(
         bench
@@ -267,11 +299,10 @@ fn what_does_not_load_changes_nothing() {
 /// The thread notices changes by itself, and ends with its guard.
 #[test]
 fn the_thread_looks_by_itself() {
-    let files = Arc::new(Files::default());
+    let files = Files::new();
     let shared = SharedServer::new(Box::new(Disk(Arc::clone(&files))), Options::default()).unwrap();
     let guard = watch(&shared).unwrap();
-    *files.sets.lock().unwrap() = vec![CLOSED.to_owned()];
-    files.number.fetch_add(1, Ordering::SeqCst);
+    files.write(&[CLOSED]);
     jig_testkit::until("it is loaded", || shared.current().generation == 2);
     assert!(Arc::strong_count(&shared) > 1, "the thread has its share");
     drop(guard);
