@@ -9,12 +9,20 @@ use std::time::{Duration, Instant};
 
 pub(crate) fn run(names: &[&str]) -> Result<(), String> {
     let all = [
-        "files", "fsproxy", "gateway", "handles", "mcp", "net", "policy", "spawn", "startup",
-        "vfs", "wasm",
+        "create", "files", "fsproxy", "gateway", "handles", "mcp", "net", "policy", "spawn",
+        "startup", "vfs", "wasm",
     ];
     let names = if names.is_empty() { &all } else { names };
     for name in names {
         match *name {
+            "create" => crate::cargo(&[
+                "bench",
+                "--quiet",
+                "--package",
+                "jig-sandbox",
+                "--bench",
+                "create",
+            ])?,
             "files" => crate::cargo(&["bench", "--quiet", "--package", "jig-files"])?,
             "fsproxy" => crate::cargo(&[
                 "bench",

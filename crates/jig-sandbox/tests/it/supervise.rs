@@ -13,6 +13,7 @@ mod guards;
 mod honest;
 mod keeper;
 mod races;
+mod work;
 
 use std::fs;
 use std::io::Read;
@@ -256,7 +257,10 @@ fn listing(directory: &Path) -> Vec<String> {
                     format!("{:?}", fs::read_link(&path).expect("it is a link"))
                 }
                 ref kind if kind.is_file() => {
-                    format!("{:?}", fs::read(&path).expect("it can be read"))
+                    let bytes = fs::read(&path).expect("it can be read");
+                    let text = String::from_utf8_lossy(&bytes);
+                    let own = directory.to_string_lossy();
+                    format!("{} {}", bytes.len(), text.replace(&*own, "WORKSPACE"))
                 }
                 _ => String::new(),
             };

@@ -360,7 +360,7 @@ fn await_tool(
     let mut unsupervised = match (plan.guarded_names.is_empty(), plan.is_supervised()) {
         (true, _) => None,
         (false, true) => Some(observe::no_table()),
-        (false, false) => Some("it takes namespaces".to_owned()),
+        (false, false) => Some("it takes namespaces and the filter of system calls".to_owned()),
     };
     loop {
         let (record, descriptors) = keeper.next_record().map_err(broken)?;

@@ -121,7 +121,10 @@ impl SpawnPlan {
     /// Whether what makes names is performed for it.
     pub(super) fn is_supervised(&self) -> bool {
         let in_namespaces = matches!(self.hold, ProcessTreeHold::Namespaces(_));
-        in_namespaces && self.confinement.is_some() && !self.guarded_names.is_empty()
+        // Without the filter there are calls that no supervisor hears of.
+        let is_filtered = |steps: &ConfinementSteps| !steps.filter.is_empty();
+        let is_filtered = self.confinement.as_ref().is_some_and(is_filtered);
+        in_namespaces && is_filtered && !self.guarded_names.is_empty()
     }
 
     /// Adds a descriptor to pass. False if the number is taken, or is none.
