@@ -1,4 +1,4 @@
-//! Generated files: the JSON Schema of the configuration, and the list of its keys in the docs.
+//! Generated files: the JSON Schema of the configuration, and in the docs the list of its keys and the table of guards.
 
 #![expect(clippy::disallowed_methods, reason = "generated files are written")]
 
@@ -12,32 +12,41 @@ pub(crate) fn run() -> Result<(), String> {
     let schema = schema()?;
     write(&crate::root().join("schema/jig.schema.json"), &schema)?;
     let schema: Json = serde_json::from_slice(&schema).map_err(|error| error.to_string())?;
-    let path = crate::root().join("docs/configuration.md");
+    replace("docs/configuration.md", "keys", &keys(&schema))?;
+    let guards = output(&["--package", "jig-policy", "--example", "guards"])?;
+    let guards = String::from_utf8(guards).map_err(|error| error.to_string())?;
+    replace("docs/policy.md", "guards", &guards)
+}
+
+/// Puts a text between the marks of a name in a page.
+fn replace(page: &str, name: &str, content: &str) -> Result<(), String> {
+    let path = crate::root().join(page);
     let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    let (begin, end) = (
+        format!("<!-- {name}:begin -->"),
+        format!("<!-- {name}:end -->"),
+    );
     let (head, rest) = text
-        .split_once(BEGIN)
+        .split_once(&begin)
         .ok_or("the docs have no begin mark")?;
-    let (_, tail) = rest.split_once(END).ok_or("the docs have no end mark")?;
-    let text = format!("{head}{BEGIN}\n{}{END}{tail}", keys(&schema));
+    let (_, tail) = rest.split_once(&end).ok_or("the docs have no end mark")?;
+    let text = format!("{head}{begin}\n{content}{end}{tail}");
     write(&path, text.as_bytes())
 }
 
 fn schema() -> Result<Vec<u8>, String> {
-    let args = [
-        "run",
-        "--quiet",
-        "--package",
-        "jig-cli",
-        "--",
-        "config",
-        "schema",
-    ];
+    output(&["--package", "jig-cli", "--", "config", "schema"])
+}
+
+/// What a program of this workspace prints.
+fn output(program: &[&str]) -> Result<Vec<u8>, String> {
+    let args = [&["run", "--quiet"], program].concat();
     let output = crate::cargo_command(&args)
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| format!("cannot start cargo: {error}"))?;
     if !output.status.success() {
-        return Err("`jig config schema` failed".to_owned());
+        return Err(format!("`cargo {}` failed", args.join(" ")));
     }
     Ok(output.stdout)
 }
@@ -106,9 +115,6 @@ fn value(property: &Json) -> String {
         None => "any value".to_owned(),
     }
 }
-
-const BEGIN: &str = "<!-- keys:begin -->";
-const END: &str = "<!-- keys:end -->";
 
 const TABLES: [(&str, &str); 30] = [
     ("extended_file", "`[[extends]]`, as a table"),

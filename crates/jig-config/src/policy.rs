@@ -72,8 +72,6 @@ impl Config {
         let mut guards = Guards::of_workspace();
         if tool.configures_git {
             guards = guards.without_git();
-        } else {
-            protect_worktrees(&mut guards, root);
         }
         let folders = self.folders.iter();
         let folders = folders.map(|folder| (&folder.path, &folder.inside));
@@ -245,19 +243,6 @@ impl Tool {
             ProjectPath::normalize(path.as_str()).ok()
         }));
         code
-    }
-}
-
-/// Protects what chooses the configuration of every linked worktree there is.
-fn protect_worktrees(guards: &mut Guards, root: &Utf8Path) {
-    let folder = root.join(".git/worktrees");
-    let names = files::names_in(&folder);
-    // Past what is listed, a worktree could hide behind others that a tool has made.
-    if names.len() >= files::MAX_NAMES {
-        guards.protect_worktrees();
-    }
-    for name in names {
-        guards.protect_worktree(&name);
     }
 }
 

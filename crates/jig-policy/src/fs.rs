@@ -12,7 +12,7 @@ use self::follow::LinkJudge;
 pub(crate) use self::guarded::Guarded;
 use self::guarded::LazyGuarded;
 use crate::decision::{Decision, Reason, Rule};
-use crate::guard::{self, Protected, ProtectionLevel};
+use crate::guard::{GuardLines, Protected, ProtectionLevel};
 use crate::index::{Index, IndexEntry, IndexHit, Levels, SEED, absorb};
 use crate::lookup::Lookup;
 use crate::planter::{Planters, UnfollowedLink};
@@ -188,8 +188,15 @@ impl FsTable {
         self.guarded.protected()
     }
 
-    pub(crate) fn protects_repositories(&self) -> bool {
-        self.guarded.repositories().is_some()
+    /// The strongest protection that a path has or lies in.
+    pub(crate) fn protection(&self, path: &ProjectPath) -> Option<&Protected> {
+        let found = self.guarded.on_the_way(&PathPrefixes::of(path.as_str()));
+        found.map(|(guard, _)| guard)
+    }
+
+    /// What is protected at any depth.
+    pub(crate) fn guard_lines(&self) -> GuardLines {
+        self.guarded.lines()
     }
 
     pub(crate) fn sensitive(&self) -> &Sensitive {
@@ -238,9 +245,8 @@ impl FsTable {
         let decision = self.decide_alone(capability, path);
         if matches!(capability, Capability::Create | Capability::Update)
             && decision.is_allowed()
-            && guard::names_repository(path.as_str())
+            && let Some(guard) = self.guarded.lines().itself(path.as_str())
             && !self.is_named(path)
-            && let Some(guard) = self.guarded.repositories()
         {
             return Decision::uncovered(Reason::NamedOnly(&guard.what), decision.rule);
         }
@@ -251,7 +257,7 @@ impl FsTable {
     pub(crate) fn decide_alone(&self, capability: Capability, path: &ProjectPath) -> Decision<'_> {
         let prefixes = PathPrefixes::of(path.as_str());
         let guard = if FileCapabilities::WRITE.has(capability) {
-            self.guarded.on_the_way(capability, &prefixes)
+            self.guarded.on_the_way(&prefixes)
         } else {
             None
         };
@@ -481,8 +487,6 @@ struct PathPrefixes<'a> {
     near: [(u64, u32); NEAR],
     far: Vec<(u64, u32)>,
     count: usize,
-    /// Whether a name on the way begins with a dot.
-    has_dotted: bool,
 }
 
 /// Paths up to this depth are handled without allocating.
@@ -495,7 +499,6 @@ impl<'a> PathPrefixes<'a> {
             near: [(SEED, 0); NEAR],
             far: Vec::new(),
             count: 1,
-            has_dotted: false,
         };
         let (mut state, mut start) = (SEED, 0);
         while start < path.len() {
@@ -505,7 +508,6 @@ impl<'a> PathPrefixes<'a> {
                 .position(|byte| *byte == b'/')
                 .unwrap_or(rest.len());
             state = absorb(state, &rest[..len]);
-            prefixes.has_dotted |= rest.first() == Some(&b'.');
             prefixes.push((state, (start + len) as u32));
             start += len + 1;
         }

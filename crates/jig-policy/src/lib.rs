@@ -39,7 +39,10 @@ pub use default_access::DefaultAccess;
 pub use env::{CompiledEnvRule, EnvNameError, EnvUse};
 pub use explain::{Loser, LostBecause};
 pub use fs::CompiledFsRule;
-pub use guard::{Guards, Protected, ProtectionLevel};
+pub use guard::{
+    BareRepository, GitPart, GuardDepth, GuardGroup, GuardKind, GuardLevel, GuardLine, GuardLines,
+    Guards, Protected, ProtectionLevel,
+};
 pub use host::{hosts_overlap, is_rule_host};
 pub use loader_variables::{is_loader_prefix, is_loader_variable};
 pub use lookup::{DiskLookup, Lookup, LookupEntry};

@@ -12,7 +12,7 @@ use crate::connection::Connection;
 use crate::decision::{Decision, Reason};
 use crate::env::{CompiledEnvRule, EnvNameError, EnvTable, EnvUse};
 use crate::fs::{CompiledFsRule, FsTable, Guarded};
-use crate::guard::{Guards, Protected};
+use crate::guard::{GuardLines, Guards, Protected};
 use crate::lookup::Lookup;
 use crate::net::{CompiledNetRule, NetRuleError, NetTable, NetTarget};
 use crate::resolve::{ResolveError, ResolvedPath, Workspace};
@@ -249,9 +249,19 @@ impl Policy {
         self.fs.protected()
     }
 
+    /// The lines of the table of guards that protect at any depth.
+    pub fn guard_lines(&self) -> GuardLines {
+        self.fs.guard_lines()
+    }
+
+    /// The strongest protection from changes that a path has or lies in, whatever the rules say.
+    pub fn protection(&self, path: &ProjectPath) -> Option<&Protected> {
+        self.fs.protection(path)
+    }
+
     /// Whether what git obeys is protected in every repository below the workspace.
     pub fn protects_repositories(&self) -> bool {
-        self.fs.protects_repositories()
+        self.guard_lines().has_git()
     }
 
     /// The list of sensitive paths, which only a rule that names them covers.

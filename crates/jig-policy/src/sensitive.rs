@@ -6,70 +6,81 @@
 
 use jig_proto::ProjectPath;
 
-/// The list of sensitive paths: the built-in one and what was added to it.
+use crate::guard::names::{NamePattern, components, folded, starts};
+use crate::guard::{GuardLevel, GuardLines};
+
+/// The list of sensitive paths: those of the table of guards and what was added to them.
 #[derive(Debug, Clone)]
 pub struct Sensitive {
-    patterns: Vec<SensitivePattern>,
-    /// Whether all patterns begin with a dot, as the built-in ones do: then a component that
-    /// doesn't is passed over at once.
+    lines: GuardLines,
+    added: Vec<AddedPattern>,
+    /// Whether all added patterns begin with a dot: then a component that doesn't is passed over at once.
     all_dotted: bool,
 }
 
 impl Default for Sensitive {
     fn default() -> Self {
-        Self {
-            patterns: BUILT_IN
-                .iter()
-                .map(|text| SensitivePattern::built_in(text))
-                .collect(),
-            all_dotted: BUILT_IN.iter().all(|text| text.starts_with('.')),
-        }
+        Self::with_lines(GuardLines::only(|_| true))
     }
 }
 
 impl Sensitive {
+    /// Those of these lines of the table that are sensitive.
+    pub fn with_lines(lines: GuardLines) -> Self {
+        Self {
+            lines: lines.retain(|line| line.level() == GuardLevel::Sensitive),
+            added: Vec::new(),
+            all_dotted: true,
+        }
+    }
+
     /// Adds a pattern.
     ///
     /// It matches at any depth, or only at the root when it begins with `/` or `./`. `*` stands
     /// for any run of characters within one component; a leading `**/` says "at any
-    /// depth" once more, also after `/`.
+    /// depth" once more, also after `/`. Case plays no part.
     pub fn add(&mut self, pattern: &str) -> Result<(), PatternError> {
-        let pattern = SensitivePattern::parse(pattern)?;
-        self.all_dotted &= pattern
-            .components
-            .first()
-            .is_some_and(|name| name.starts_with('.'));
-        self.patterns.push(pattern);
+        let pattern = AddedPattern::parse(pattern)?;
+        let first = pattern.names.components.first();
+        self.all_dotted &= first.is_some_and(|name| name.starts_with('.'));
+        self.added.push(pattern);
         Ok(())
     }
 
-    /// The patterns as text, built-in ones first.
+    /// The patterns as text, those of the table first.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
-        self.patterns.iter().map(|pattern| pattern.text.as_str())
+        self.all().map(|(text, _)| text)
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&str, &NamePattern)> {
+        let added = self.added.iter();
+        let added = added.map(|pattern| (pattern.text.as_str(), &pattern.names));
+        let table: Vec<(&str, &NamePattern)> = self.lines.sensitive().collect();
+        table.into_iter().chain(added)
     }
 
     /// The sensitive path that `path` is or lies in; of several, one in the other, the deepest.
     pub fn find(&self, path: &ProjectPath) -> Option<SensitiveMatch<'_>> {
-        let text = path.as_str();
-        let mut deepest: Option<SensitiveMatch<'_>> = None;
-        let mut start = 0;
-        let mut depth = 0;
-        while start < text.len() {
-            let rest = &text[start..];
-            if rest.starts_with('.') || !self.all_dotted {
-                for pattern in &self.patterns {
-                    let end = depth + pattern.components.len();
-                    let deeper = deepest.is_none_or(|found| found.depth < end);
-                    if deeper && (depth == 0 || !pattern.anchored) && pattern.matches_start(rest) {
-                        deepest = Some(SensitiveMatch {
-                            pattern: &pattern.text,
-                            depth: end,
-                        });
-                    }
+        let found = self.lines.deepest_sensitive(path.as_str());
+        let mut deepest = found.map(|(pattern, depth)| SensitiveMatch { pattern, depth });
+        if self.added.is_empty() {
+            return deepest;
+        }
+        let path = folded(path.as_str());
+        for (above, rest) in starts(&path) {
+            if !rest.starts_with('.') && self.all_dotted {
+                continue;
+            }
+            for pattern in &self.added {
+                let end = above + pattern.names.components.len();
+                let deeper = deepest.is_none_or(|found| found.depth < end);
+                if deeper && pattern.names.matches_start(rest, above) {
+                    deepest = Some(SensitiveMatch {
+                        pattern: &pattern.text,
+                        depth: end,
+                    });
                 }
             }
-            start += rest.find('/').map_or(rest.len(), |slash| slash + 1);
-            depth += 1;
         }
         deepest
     }
@@ -79,20 +90,12 @@ impl Sensitive {
         &'a self,
         path: &ProjectPath,
     ) -> impl Iterator<Item = SensitiveBelow<'a>> + use<'a> {
-        let names: Vec<&str> = path.components().collect();
+        let text = folded(path.as_str());
+        let names = components(&text);
         let mut found = Vec::new();
-        for pattern in &self.patterns {
-            for count in 1..pattern.components.len().min(names.len() + 1) {
-                let (above, below) = pattern.components.split_at(count);
-                let tail = &names[names.len() - count..];
-                let matches = above
-                    .iter()
-                    .zip(tail)
-                    .all(|(glob, name)| glob_matches(glob, name));
-                if matches && (!pattern.anchored || count == names.len()) {
-                    found.push(SensitiveBelow::new(pattern, path, below));
-                }
-            }
+        for (text, pattern) in self.all() {
+            let below = pattern.below(&names);
+            found.extend(below.map(|below| SensitiveBelow::new(text, path, below)));
         }
         found.into_iter()
     }
@@ -118,33 +121,24 @@ pub(crate) struct SensitiveBelow<'a> {
 }
 
 impl<'a> SensitiveBelow<'a> {
-    fn new(pattern: &'a SensitivePattern, above: &ProjectPath, below: &[String]) -> Self {
+    fn new(pattern: &'a str, above: &ProjectPath, below: &[String]) -> Self {
         let literal = !below.iter().any(|name| name.contains('*'));
         let below = ProjectPath::normalize(&below.join("/")).ok();
         Self {
-            pattern: &pattern.text,
+            pattern,
             path: below.filter(|_| literal).map(|below| above.join(&below)),
         }
     }
 }
 
+/// A pattern of a configuration.
 #[derive(Debug, Clone)]
-struct SensitivePattern {
+struct AddedPattern {
     text: String,
-    components: Vec<String>,
-    anchored: bool,
+    names: NamePattern,
 }
 
-impl SensitivePattern {
-    fn built_in(text: &str) -> Self {
-        let components: Vec<String> = text.split('/').map(str::to_owned).collect();
-        Self {
-            text: text.to_owned(),
-            components,
-            anchored: false,
-        }
-    }
-
+impl AddedPattern {
     fn parse(text: &str) -> Result<Self, PatternError> {
         if text.starts_with('~') {
             return Err(PatternError::Home);
@@ -159,45 +153,19 @@ impl SensitivePattern {
         if path.is_root() {
             return Err(PatternError::Everything);
         }
-        let components: Vec<String> = path.components().map(str::to_owned).collect();
-        if let Some(bad) = components.iter().find(|name| name.contains("**")) {
-            return Err(PatternError::Stars(bad.clone()));
+        if let Some(bad) = path.components().find(|name| name.contains("**")) {
+            return Err(PatternError::Stars(bad.to_owned()));
         }
-        if components.iter().all(|name| name == "*") {
+        if path.components().all(|name| name == "*") {
             return Err(PatternError::Everything);
         }
+        let mut names = NamePattern::of(path.as_str());
+        names.anchored = anchored;
         Ok(Self {
             text: text.to_owned(),
-            components,
-            anchored,
+            names,
         })
     }
-
-    fn matches_start(&self, rest: &str) -> bool {
-        let mut names = rest.split('/');
-        self.components
-            .iter()
-            .all(|glob| names.next().is_some_and(|name| glob_matches(glob, name)))
-    }
-}
-
-/// Matches one component; `*` stands for any run of characters.
-fn glob_matches(glob: &str, name: &str) -> bool {
-    let Some((head, tail)) = glob.split_once('*') else {
-        return glob == name;
-    };
-    let Some(mut rest) = name.strip_prefix(head) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = tail.split('*').collect();
-    let last = parts.pop().unwrap_or("");
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 /// Why a text is no pattern for a sensitive path.
@@ -217,37 +185,6 @@ pub enum PatternError {
     #[error(transparent)]
     Path(jig_proto::PathSyntaxError),
 }
-
-/// ssh, gpg, cloud, cluster and registry credentials, `.env` files, shell start-up files and git
-/// hooks. All begin with a dot.
-const BUILT_IN: &[&str] = &[
-    ".env*",
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".config/gcloud",
-    ".config/gh",
-    ".kube",
-    ".docker/config.json",
-    ".netrc",
-    ".git-credentials",
-    ".pypirc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".git/hooks",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".config/fish",
-];
 
 #[cfg(test)]
 mod tests;

@@ -86,14 +86,14 @@ pub(crate) fn shown(tool: &Tool, policy: &Policy, guards: &Guards) -> String {
         |rule| (rule.to_string(), rule.origin().to_string()),
     ));
     text.push_str("\nWhatever the rules say:\n");
-    for guard in &guards.protected {
+    for guard in guards.groups() {
         let how = match guard.level {
             ProtectionLevel::Never => "never changed",
             ProtectionLevel::Named => "changed only by a rule that names it",
         };
         text.push_str(&format!(
             "  {}: {how} {DIM}({}){DIM:#}\n",
-            guard.path, guard.what
+            guard.paths, guard.what
         ));
     }
     let sensitive: Vec<&str> = guards.sensitive.patterns().collect();
@@ -212,11 +212,13 @@ pub(crate) fn shown_json(tool: &Tool, policy: &Policy, guards: &Guards) -> Json 
         rules.collect::<Vec<Json>>()
     });
     let protected: Vec<Json> = guards
-        .protected
-        .iter()
-        .map(|guard| {
+        .groups()
+        .into_iter()
+        .flat_map(|guard| {
             let never = guard.level == ProtectionLevel::Never;
-            json!({ "path": guard.path.to_string(), "never": never, "what": guard.what })
+            let paths: Vec<String> = guard.paths.split(' ').map(str::to_owned).collect();
+            let line = move |path| json!({ "path": path, "never": never, "what": guard.what });
+            paths.into_iter().map(line)
         })
         .collect();
     json!({

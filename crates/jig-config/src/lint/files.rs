@@ -90,10 +90,11 @@ fn redundant(rule: &LintedRule<'_>, rules: &[LintedRule<'_>], guards: &Guards) -
     let broader = next_broader(&rule.path, rules)?;
     // A rule that names what is guarded grants more than the same words on a broader path.
     let guarded = guards.sensitive.find(&rule.path).is_some()
+        || guards.protection(&rule.path).is_some()
         || guards
             .protected
             .iter()
-            .any(|guard| guard.path.starts_with(&rule.path) || rule.path.starts_with(&guard.path));
+            .any(|guard| guard.path.starts_with(&rule.path));
     if broader.grants() != rule.grants() || guarded {
         return None;
     }
@@ -130,11 +131,7 @@ fn protected(rule: &LintedRule<'_>, guards: &Guards) -> Option<Problem> {
     if changes.is_empty() {
         return None;
     }
-    let guard = guards
-        .protected
-        .iter()
-        .filter(|guard| rule.path.starts_with(&guard.path))
-        .max_by_key(|guard| guard.level)?;
+    let (guard, _) = guards.protection(&rule.path)?;
     let path = quote(&rule.rule.path);
     Some(match guard.level {
         ProtectionLevel::Never => rule.warn(
@@ -148,9 +145,9 @@ fn protected(rule: &LintedRule<'_>, guards: &Guards) -> Option<Problem> {
             format!(
                 "this rule lets the tool change {}: with that it can {}",
                 guard.what,
-                match rule.path.components().next() {
-                    Some(".git") => "have them run outside its sandbox, when you use git",
-                    _ => "widen what tools may do",
+                match jig_policy::Protected::is_of_git(&guard.what) {
+                    true => "have them run outside its sandbox, when you use git",
+                    false => "widen what tools may do",
                 }
             ),
             hint!("remove the rule unless changing it is the tool's purpose"),

@@ -51,7 +51,7 @@ pub(super) fn of(learner: &Learner, rules: &ProposalGuards<'_>) -> WorkspaceNeed
 /// What stands above proposals: the lists of sensitive and of protected paths, and the user's own denials.
 pub(super) struct ProposalGuards<'a> {
     pub(super) sensitive: &'a Sensitive,
-    pub(super) protected: &'a [jig_policy::Protected],
+    pub(super) all: &'a jig_policy::Guards,
     pub(super) tool: &'a jig_config::Tool,
 }
 
@@ -81,13 +81,11 @@ impl ProposalGuards<'_> {
 
     /// Why no change is proposed at a path.
     fn keeps(&self, path: &ProjectPath) -> Option<WithheldAccess> {
-        let guards = self.protected.iter();
-        let guard = guards
-            .filter(|guard| path.starts_with(&guard.path))
-            .max_by_key(|guard| (guard.level, guard.path.depth()))?;
+        let (guard, depth) = self.all.protection(path)?;
         let is_named = guard.level == ProtectionLevel::Named;
+        let names: Vec<&str> = path.components().take(depth).collect();
         Some(WithheldAccess::protected(
-            &guard.path.to_string(),
+            &names.join("/"),
             &guard.what,
             is_named,
         ))

@@ -181,7 +181,7 @@ pub(super) fn of(learner: &Learner) -> Proposal {
     let guards = &learner.guards;
     let standing = ProposalGuards {
         sensitive: &guards.sensitive,
-        protected: &guards.protected,
+        all: guards,
         tool: &learner.tool,
     };
     let mut needs = needs::of(learner, &standing);

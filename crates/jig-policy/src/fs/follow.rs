@@ -155,7 +155,7 @@ impl<'a> LinkJudge<'a> {
             let is_around = |own: &ProjectPath| own.starts_with(place) || place.starts_with(own);
             if is_change
                 && (self.guarded.own().iter().any(is_around)
-                    || (self.guarded.repositories().is_none() && !other.configures_git))
+                    || (!self.guarded.lines().has_git() && !other.configures_git))
             {
                 return false;
             }
@@ -194,7 +194,7 @@ impl<'a> LinkJudge<'a> {
             return None;
         }
         let prefixes = PathPrefixes::of(path.as_str());
-        self.guarded.on_the_way(capability, &prefixes)
+        self.guarded.on_the_way(&prefixes)
     }
 }
 

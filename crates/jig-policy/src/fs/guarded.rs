@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 use jig_proto::ProjectPath;
 
 use super::{PathPrefixes, ancestors, entry, hash_of};
-use crate::Capability;
-use crate::guard::{self, Guards, Protected};
+use crate::guard::{GuardLines, Guards, Protected};
 use crate::index::{Index, IndexEntry, Levels};
 use crate::lookup::Lookup;
 use crate::planter::Planters;
@@ -22,8 +21,8 @@ pub(crate) struct Guarded {
     levels: Levels,
     /// Path to the last of what is protected strictly below it.
     above: Index,
-    /// The protection of what git obeys in any repository, if there is one.
-    repositories: Option<Protected>,
+    /// What is protected at any depth.
+    lines: GuardLines,
     /// The names of protected paths that are links or lie behind one, by where they really are.
     other_names: HashMap<ProjectPath, ProjectPath>,
     /// What is protected from all others, and not from this tool.
@@ -40,7 +39,7 @@ pub(super) type LazyGuarded = LazyLock<Guarded, Box<dyn FnOnce() -> Guarded + Se
 impl Guarded {
     /// Finds what the guards protect in this workspace: the paths by their names, and where those lead.
     pub(crate) fn find<L: Lookup>(guards: Guards, workspace: &Workspace<L>) -> Self {
-        let repositories = guards.repositories();
+        let lines = guards.lines;
         let link = guards.git_link(workspace.lookup());
         let named = guards.protected.iter();
         // A configuration file may be a link: the name and what it leads to are both kept.
@@ -62,11 +61,11 @@ impl Guarded {
             other_names,
             own: guards.own,
             planters: guards.planters,
-            ..Self::build(protected, repositories)
+            ..Self::build(protected, lines)
         }
     }
 
-    fn build(protected: Vec<Protected>, repositories: Option<Protected>) -> Self {
+    fn build(protected: Vec<Protected>, lines: GuardLines) -> Self {
         let mut levels = Levels::default();
         let mut weakest_first: Vec<(u32, &Protected)> = (0..).zip(&protected).collect();
         weakest_first.sort_by_key(|(_, guard)| guard.level);
@@ -91,7 +90,7 @@ impl Guarded {
             at,
             levels,
             above,
-            repositories,
+            lines,
             other_names: HashMap::new(),
             own: Vec::new(),
             planters: Planters::default(),
@@ -117,17 +116,13 @@ impl Guarded {
         &self.protected
     }
 
-    /// The protection of what git obeys in any repository, if there is one.
-    pub(super) fn repositories(&self) -> Option<&Protected> {
-        self.repositories.as_ref()
+    /// What is protected at any depth.
+    pub(super) fn lines(&self) -> GuardLines {
+        self.lines
     }
 
     /// The strongest protection on the way, with the depth of the path that has it.
-    pub(super) fn on_the_way(
-        &self,
-        capability: Capability,
-        prefixes: &PathPrefixes<'_>,
-    ) -> Option<(&Protected, usize)> {
+    pub(super) fn on_the_way(&self, prefixes: &PathPrefixes<'_>) -> Option<(&Protected, usize)> {
         let mut strongest: Option<(&Protected, usize)> = None;
         for depth in 0..prefixes.count() {
             if self.levels.may_hold(depth)
@@ -138,9 +133,7 @@ impl Guarded {
                 strongest = Some((guard, depth));
             }
         }
-        if let Some(guard) = &self.repositories
-            && prefixes.has_dotted
-            && let Some(depth) = guard::obeyed_depth(capability, prefixes.path)
+        if let Some((guard, depth)) = self.lines.on_the_way(prefixes.path)
             && strongest.is_none_or(|(other, at)| (other.level, at) < (guard.level, depth))
         {
             strongest = Some((guard, depth));
@@ -156,10 +149,6 @@ impl Guarded {
     ) -> Option<&Protected> {
         let hit = prefixes.find(&self.above, prefixes.count() - 1);
         let protected = hit.and_then(|hit| self.protected.get(hit.value as usize));
-        let obeyed = || {
-            let holds = prefixes.has_dotted && guard::holds_obeyed(path.as_str());
-            self.repositories.as_ref().filter(|_| holds)
-        };
-        protected.or_else(obeyed)
+        protected.or_else(|| self.lines.below(path.as_str()))
     }
 }

@@ -532,7 +532,7 @@ fn the_configuration_of_git_is_protected_in_every_repository() {
         check(&["rw ."], &format!("a/.git/modules/b/.git/{part}"), "r");
     }
     check(&["rw ."], "vendor/lib/.git/HEAD", "rw");
-    check(&["rw ."], "vendor/lib/.git/configuration", "rw");
+    check(&["rw ."], "vendor/lib/.git/description", "rw");
     check(&["rw ."], "vendor/git/config", "rw");
     check(&["rw ."], "vendor/lib/.git/hooks/x", "");
     // A rule that names it counts, one on the repository as a whole does not.
@@ -575,8 +575,9 @@ fn a_repository_stays_where_it_is_and_its_folder_need_not_x_65() {
     check(&guards, broad, "delete vendor/lib/.git", takes);
     check(&guards, broad, "move vendor/lib/.git old", takes);
     check(&guards, broad, "move forged vendor/lib/.git", takes);
-    check(&guards, broad, "move vendor/.git/worktrees/a x", takes);
-    check(&guards, broad, "move x vendor/.git/worktrees/a", takes);
+    let worktree = "Deny it would take `.git/worktrees/*/config*` along";
+    check(&guards, broad, "move vendor/.git/worktrees/a x", worktree);
+    check(&guards, broad, "move x vendor/.git/worktrees/a", worktree);
     check(&guards, broad, "move-file forged vendor/lib/.git", belongs);
     check(&guards, broad, "create vendor/lib/.git", belongs);
     check(&guards, broad, "update vendor/lib/.git", belongs);

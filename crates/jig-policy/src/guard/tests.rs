@@ -2,8 +2,7 @@ use std::io;
 
 use jig_proto::ProjectPath;
 
-use super::{Guards, ProtectionLevel, holds_obeyed, names_repository, obeyed_depth};
-use crate::Capability;
+use super::{GuardLine, GuardLines, Guards, ProtectionLevel};
 use crate::lookup::{Lookup, LookupEntry};
 
 /// A tree in which `.git` is one thing and all else is missing.
@@ -21,39 +20,29 @@ impl Lookup for Git {
 
 fn paths(guards: &Guards) -> Vec<&str> {
     let paths = guards.protected.iter().map(|guard| guard.path.as_str());
-    paths.filter(|path| path.starts_with(".git")).collect()
+    paths.filter(|path| path.starts_with(".git/")).collect()
 }
 
 #[test]
-fn what_makes_git_run_programs_is_protected() {
+fn git_can_be_left_out_and_nothing_else() {
     let mut guards = Guards::of_workspace();
-    guards.protect_worktree("feature");
     assert_eq!(
         paths(&guards),
         [
             ".git/config",
             ".git/config.worktree",
             ".git/commondir",
-            ".git/modules",
-            ".git/worktrees/feature/commondir",
-            ".git/worktrees/feature/config.worktree",
+            ".git/modules"
         ]
     );
-    // A worktree can't be named so that something else is protected, or nothing.
-    guards.protect_worktree("../../../outside");
-    assert!(paths(&guards).len() == 6, "{:?}", paths(&guards));
-}
-
-#[test]
-fn git_can_be_left_out_and_nothing_else() {
-    let mut guards = Guards::of_workspace();
     let before = guards.protected.len() - paths(&guards).len();
     guards.protect(".git/hooks/tool", ProtectionLevel::Named, "a program");
     guards.protect(".git/config", ProtectionLevel::Never, "a configuration");
+    assert_eq!(paths(&guards).len(), 6);
     let without = guards.without_git();
     assert_eq!(paths(&without), [".git/hooks/tool", ".git/config"]);
     assert_eq!(without.protected.len(), before + 2);
-    assert!(!without.repository);
+    assert!(!without.lines.has_git());
 }
 
 #[test]
@@ -72,49 +61,93 @@ fn a_git_that_is_no_directory_is_protected_as_a_whole() {
 }
 
 #[test]
-fn what_git_obeys_is_found_at_any_depth() {
+fn what_is_protected_from_changes_is_found_at_any_depth() {
+    let all = GuardLines::only(|_| true);
     let check = |path: &str, expected: Option<usize>| {
-        let found = obeyed_depth(Capability::Update, path);
+        let found = all.on_the_way(path).map(|(_, depth)| depth);
         assert_eq!(found, expected, "{path}");
     };
     check("a/.git/config", Some(3));
     check(".git/config", Some(2));
-    check("a/b/.git/config.worktree", Some(4));
-    check("a/.git/commondir", Some(3));
-    check("a/.git/modules", Some(3));
+    check(".GIT/Config.Worktree", Some(2));
     check("a/.git/modules/x/config", Some(3));
     check("a/.git/modules/x/.git/config", Some(6));
     check("a/.git/worktrees/x/commondir", Some(5));
-    check("a/.git/worktrees/x/config.worktree", Some(5));
     check("a/.git/worktrees/.git/config", Some(5));
-    check(".git/worktrees/x/commondir", Some(4));
+    check(".git/worktrees/x/config.worktree", Some(4));
+    check("a/.vscode/tasks.json", Some(2));
+    check("a/.idea/.vscode/x", Some(3));
+    check("a/b/jig.toml", Some(3));
+    check("a/.jig/tools/x", Some(2));
+    check("x.code-workspace", Some(1));
+    check(".github/hooks/x", Some(2));
+    check("a/.github/hooks/x", None);
     check("a/.git/worktrees/x/HEAD", None);
-    check("a/.git/worktrees/commondir", None);
     check("a/.git/HEAD", None);
-    check("a/.git/configuration", None);
     check("a/.git", None);
     check("a/git/config", None);
     check("a/x.git/config", None);
-    check("a/.gitx/config", None);
     check("", None);
-    let new = obeyed_depth(Capability::Create, ".git/worktrees/x/commondir");
-    assert_eq!(new, None, "a new worktree can be made");
+    // Packages bring settings that nobody opens there.
+    check("node_modules/x/.vscode/tasks.json", None);
+    check("a/Node_Modules/x/.husky/y", None);
+    check("node_modules/x/.git/config", Some(4));
+    check("node_modules/x/jig.toml", Some(3));
 }
 
 #[test]
-fn what_a_repository_lies_in_can_be_moved_and_the_repository_cannot() {
-    let check = |path: &str, holds: bool, names: bool| {
-        assert_eq!(holds_obeyed(path), holds, "{path}");
-        assert_eq!(names_repository(path), names, "{path}");
+fn what_holds_something_protected_by_its_name_stays_where_it_is() {
+    let all = GuardLines::only(|_| true);
+    let check = |path: &str, holds: bool, itself: bool| {
+        assert_eq!(all.below(path).is_some(), holds, "{path}");
+        assert_eq!(all.itself(path).is_some(), itself, "{path}");
     };
     check("a/.git", true, true);
-    // The workspace's own is judged by what is there.
-    check(".git", true, false);
+    check(".Git", true, true);
     check("a/.git/worktrees", true, false);
     check("a/.git/worktrees/x", true, false);
     check("a/.git/worktrees/x/y", false, false);
     check("a/.git/refs", false, false);
+    check("a/.hg", true, true);
+    check("a/.jj/repo", true, true);
     check("a", false, false);
     check("", false, false);
     check("a/x.git", false, false);
+    check(".github", true, false);
+    check("a/.github", false, false);
+}
+
+#[test]
+fn a_supervisor_asks_about_a_name_in_a_folder() {
+    let all = GuardLines::only(|_| true);
+    let check = |parent: &str, name: &str, expected: Option<&str>| {
+        let found = all.guarding(parent, name).map(GuardLine::pattern);
+        assert_eq!(found, expected, "{parent} {name}");
+    };
+    check("", ".git", Some(".git"));
+    check("a/b", ".git", Some(".git"));
+    check("a/.git", "HEAD", None);
+    check("a/.git", "Config", Some(".git/config"));
+    check("a", ".ENV", Some(".env*"));
+    check(".jig", "config.toml", Some(".jig/config.toml"));
+    check("", "src", None);
+}
+
+/// A line that is taken out protects nothing any more: no other does its work.
+#[test]
+fn every_line_of_the_table_is_needed() {
+    for line in GuardLine::all() {
+        let path = line.pattern().trim_start_matches('/').replace('*', "x");
+        let without = GuardLines::only(|other| other != line);
+        let all = GuardLines::only(|_| true);
+        let guards = |lines: GuardLines| {
+            let mut found = Vec::new();
+            lines.each_on_the_way(&path, |number, _| {
+                found.push(GuardLine::all()[number].pattern())
+            });
+            found.contains(&line.pattern())
+        };
+        assert!(guards(all) && !guards(without), "{path}");
+        assert!(!line.why().is_empty() && line.why().len() < 90, "{path}");
+    }
 }

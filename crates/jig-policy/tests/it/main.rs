@@ -2,3 +2,4 @@
 
 mod agrees_with_reference;
 mod git_obeys;
+mod guards_page;

@@ -235,13 +235,13 @@ impl CallJournal {
                 sensitive.add(pattern).ok()?;
             }
         }
-        let guards = Guards {
-            sensitive,
-            repository: self.git,
-            // What the call has left on their paths is not followed.
-            planters: Planters::Anyone,
-            ..Guards::default()
-        };
+        let mut guards = Guards::of_workspace();
+        if !self.git {
+            guards = guards.without_git();
+        }
+        guards.sensitive = sensitive;
+        // What the call has left on their paths is not followed.
+        guards.planters = Planters::Anyone;
         let root = camino::Utf8PathBuf::from_path_buf(self.root.clone()).ok()?;
         let workspace = Workspace::on_disk(root).ok()?;
         Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace).ok()
@@ -345,9 +345,7 @@ mod encoded {
 /// The guarded names that rules open for making something.
 fn named(policy: &Policy) -> Vec<PathBuf> {
     let guarded = |path: &ProjectPath| {
-        let mut protected = policy.protected().iter();
-        policy.sensitive().find(path).is_some()
-            || protected.any(|guard| path.starts_with(&guard.path))
+        policy.sensitive().find(path).is_some() || policy.protection(path).is_some()
     };
     let rules = policy.fs_rules().iter();
     let rules = rules.filter(|rule| guarded(rule.path()));

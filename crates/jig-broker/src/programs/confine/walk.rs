@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use jig_policy::{Capability, CompiledFsRule, Policy};
+use jig_policy::{Capability, CompiledFsRule, GuardKind, GuardLines, Policy};
 use jig_proto::ProjectPath;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -65,11 +65,16 @@ pub(super) fn walk(policy: &Policy, root: &Path) -> rustix::io::Result<WalkFindi
 
 fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result<WalkFindings> {
     let directory = fs::open(root, DIRECTORY, Mode::empty())?;
-    let patterns: Vec<&str> = policy.sensitive().patterns().collect();
+    // Repositories of git are found apart, each as a whole.
+    let lines = policy.guard_lines();
+    let lines = lines.retain(|line| line.kind() != GuardKind::Git);
+    let named = lines.iter().map(|line| -> &str { line.pattern() });
+    let patterns: Vec<&str> = policy.sensitive().patterns().chain(named).collect();
     let key = WalkKey::of(policy, root, &patterns);
     let mut walk = WorkspaceWalk {
         policy,
         root: directory,
+        lines,
         endings: Endings::of(&patterns),
         found: WalkFindings::default(),
         buffer: Vec::with_capacity(LISTING_BUFFER),
@@ -114,6 +119,8 @@ struct WalkedDirectory {
 struct WorkspaceWalk<'p> {
     policy: &'p Policy,
     root: OwnedFd,
+    /// What the table guards from changes.
+    lines: GuardLines,
     endings: Endings,
     found: WalkFindings,
     /// Room for the names of a directory.
@@ -218,10 +225,15 @@ impl WorkspaceWalk<'_> {
         }
     }
 
-    /// Whether the path is sensitive by its last component, rather than for lying in such a directory.
+    /// Whether the path is guarded by its last component, rather than for lying in such a directory.
     fn is_sensitive_itself(&self, asked: &ProjectPath) -> bool {
         let found = self.policy.sensitive().find(asked);
-        found.is_some_and(|found| found.depth == asked.depth())
+        found.is_some_and(|found| found.depth == asked.depth()) || self.is_guarded(asked)
+    }
+
+    /// Whether the table guards the path from changes.
+    fn is_guarded(&self, asked: &ProjectPath) -> bool {
+        self.lines.names(asked.as_str())
     }
 
     fn is_pinned(&self, asked: &ProjectPath) -> bool {
@@ -275,9 +287,11 @@ fn open_below(root: BorrowedFd<'_>, path: &OsStr) -> rustix::io::Result<OwnedFd>
 /// How the names begin at which sensitive paths end, and those that make a repository, so that all others are
 /// passed over quickly.
 struct Endings {
-    /// By the first byte of the name; all if a pattern begins with `*`.
+    /// By the first byte of the name.
     first: Box<[bool; 256]>,
     starts: Vec<Vec<u8>>,
+    /// How the names end of patterns that begin with `*`.
+    ends: Vec<Vec<u8>>,
 }
 
 impl Endings {
@@ -285,29 +299,53 @@ impl Endings {
         let mut endings = Self {
             first: Box::new([false; 256]),
             starts: Vec::new(),
+            ends: Vec::new(),
         };
         for pattern in patterns {
             let last = pattern.rsplit('/').next().unwrap_or(pattern);
             let start = last.split('*').next().unwrap_or_default().as_bytes();
             match start.first() {
-                Some(first) => endings.first[usize::from(*first)] = true,
-                None => endings.first.fill(true),
+                Some(first) => {
+                    endings.begins(*first);
+                    endings.starts.push(start.to_vec());
+                }
+                None => {
+                    let end = last.rsplit('*').next().unwrap_or_default();
+                    endings.ends.push(end.as_bytes().to_vec());
+                }
             }
-            endings.starts.push(start.to_vec());
         }
         // No sensitive path ends there, but a repository begins.
         for start in [".git", "HEAD"] {
-            endings.first[usize::from(start.as_bytes()[0])] = true;
+            endings.begins(start.as_bytes()[0]);
             endings.starts.push(start.as_bytes().to_vec());
         }
         endings
     }
 
+    /// Case plays no part.
+    fn begins(&mut self, first: u8) {
+        self.first[usize::from(first.to_ascii_lowercase())] = true;
+        self.first[usize::from(first.to_ascii_uppercase())] = true;
+    }
+
+    /// A name that is not ASCII may be another spelling of any, and is looked at.
     fn may_be(&self, name: &[u8]) -> bool {
-        let begins = |start: &Vec<u8>| name.starts_with(start);
-        name.first()
-            .is_some_and(|first| self.first[usize::from(*first)])
-            && self.starts.iter().any(begins)
+        let begins = |start: &Vec<u8>| {
+            let head = name.get(..start.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(start))
+        };
+        let is_first = |first: &u8| self.first[usize::from(*first)];
+        let ends = |end: &Vec<u8>| {
+            let start = name.len().checked_sub(end.len());
+            start.is_some_and(|start| name[start..].eq_ignore_ascii_case(end))
+        };
+        // Dots and spaces at the end may not count.
+        let has_tail = matches!(name.last(), Some(b'.' | b' '));
+        (name.first().is_some_and(is_first) && self.starts.iter().any(begins))
+            || self.ends.iter().any(ends)
+            || has_tail
+            || !name.is_ascii()
     }
 }
 
@@ -332,7 +370,7 @@ impl WalkKey {
         for guard in policy.protected() {
             text.push_str(&format!("\n\n\n{}\n{:?}", guard.path, guard.level));
         }
-        text.push_str(&format!("\n\n\n\n{}", policy.protects_repositories()));
+        text.push_str(&format!("\n\n\n\n{:?}", policy.guard_lines()));
         Self {
             root: root.to_owned(),
             policy: text,

@@ -351,16 +351,13 @@ const MOST_CLOSED: usize = 256;
 
 /// Whether no rule can open a path for changes.
 fn is_never(policy: &Policy, path: &ProjectPath) -> bool {
-    let mut guards = policy.protected().iter();
-    guards.any(|guard| guard.level == ProtectionLevel::Never && path.starts_with(&guard.path))
+    let guard = policy.protection(path);
+    guard.is_some_and(|guard| guard.level == ProtectionLevel::Never)
 }
 
 /// Why a path may not come into being, as a clause.
 pub(super) fn reason(policy: &Policy, path: &ProjectPath) -> String {
-    let guards = policy.protected().iter();
-    let guard = guards
-        .filter(|guard| path.starts_with(&guard.path))
-        .max_by_key(|guard| (guard.level, guard.path.depth()));
+    let guard = policy.protection(path);
     if let Some(found) = policy.sensitive().find(path)
         && policy.granted(path).is_empty()
     {

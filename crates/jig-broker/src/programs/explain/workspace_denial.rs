@@ -250,8 +250,7 @@ fn has_rule(around: &RunSurroundings<'_>, path: &ProjectPath) -> bool {
 /// Whether only a rule that names the path covers it.
 fn is_named_only(around: &RunSurroundings<'_>, path: &ProjectPath) -> bool {
     let policy = &around.inner.policy;
-    let mut protected = policy.protected().iter();
-    policy.sensitive().find(path).is_some() || protected.any(|guard| path.starts_with(&guard.path))
+    policy.sensitive().find(path).is_some() || policy.protection(path).is_some()
 }
 
 /// Whether something that is wanted is refused only because git obeys what is there, so that the preset `git`

@@ -52,12 +52,12 @@ pub(super) fn shown(engine: &Engine, tool: &Tool) -> Result<String, CallError> {
         _ => "denied\n",
     });
     text.push_str("\nWhatever the rules say:\n");
-    for guard in &guards.protected {
+    for guard in guards.groups() {
         let how = match guard.level {
             ProtectionLevel::Never => "never changed",
             ProtectionLevel::Named => "changed only by a rule that names it",
         };
-        text.push_str(&format!("  {}: {how} ({})\n", guard.path, guard.what));
+        text.push_str(&format!("  {}: {how} ({})\n", guard.paths, guard.what));
     }
     let sensitive: Vec<&str> = guards.sensitive.patterns().collect();
     text.push_str(&format!(

@@ -10,7 +10,9 @@ use proptest::prelude::*;
 use crate::agrees_with_reference::paths::agreed;
 use crate::agrees_with_reference::random::{self, check, on_files};
 use crate::agrees_with_reference::reference::tree::{Names, Node, Tree, resolve, written};
-use crate::agrees_with_reference::reference::{Answer, Files, FilesRule, links};
+use crate::agrees_with_reference::reference::{
+    Answer, Files, FilesRule, PlainLine, PlainPattern, links,
+};
 
 pub(crate) const PAIRS: usize = 40_000;
 
@@ -88,14 +90,14 @@ pub(crate) fn reference(
     let is_open = tree
         .entries()
         .any(|(path, node)| *path == git && *node != Node::File);
-    if guards.repository && !is_open {
+    if guards.lines.has_git() && !is_open {
         protected.push((git, ProtectionLevel::Named));
     }
     let mut files = Files {
         rules: compiled,
         protected,
-        repositories: guards.repository,
-        patterns: guards.sensitive.patterns().map(str::to_owned).collect(),
+        lines: guards.lines.iter().map(PlainLine::of).collect(),
+        patterns: guards.sensitive.patterns().map(PlainPattern::of).collect(),
     };
     let passed: Vec<FileCapabilities> = rules
         .iter()

@@ -101,6 +101,15 @@ fn name() -> impl Strategy<Value = String> {
         "keys",
         "one.key",
         "...",
+        ".Git",
+        ".vscode",
+        ".VſCode. ",
+        "node_modules",
+        ".hg",
+        "HGRC",
+        "x.code-workspace",
+        "mise",
+        "autostart",
     ]);
     // A few names often, so that paths, rules and trees meet.
     let plain = select(vec!["a", "b", "c"]);
@@ -144,6 +153,8 @@ pub(crate) fn repository_path() -> impl Strategy<Value = String> {
         "/worktrees/a/commondir",
         "/worktrees/b/config.worktree/c",
         "/worktrees/a/HEAD",
+        "/config.lock",
+        "/Config",
         "/.git/config",
         "/HEAD",
     ]);

@@ -8,7 +8,8 @@ pub(crate) mod links;
 pub(crate) mod tree;
 
 use jig_policy::{
-    Capability, Decision, EnvUse, FileCapabilities, MovedEntry, ProtectionLevel, Reason, Verdict,
+    Capability, Decision, EnvUse, FileCapabilities, GuardKind, GuardLevel, GuardLine, MovedEntry,
+    ProtectionLevel, Reason, Verdict,
 };
 use jig_policy::{DeclaredCommandRule, DeclaredEnvRule, DeclaredNetRule};
 
@@ -81,9 +82,70 @@ pub(crate) fn reason_name(reason: &Reason<'_>) -> &'static str {
 pub(crate) struct Files {
     pub(crate) rules: Vec<FilesRule>,
     pub(crate) protected: Vec<(Names, ProtectionLevel)>,
-    pub(crate) patterns: Vec<String>,
-    /// Whether what git obeys is protected in every repository.
-    pub(crate) repositories: bool,
+    pub(crate) patterns: Vec<PlainPattern>,
+    /// The lines of the table that protect at any depth.
+    pub(crate) lines: Vec<PlainLine>,
+}
+
+/// A pattern as plain names, and whether it holds at the root only.
+pub(crate) struct PlainPattern {
+    anchored: bool,
+    globs: Vec<String>,
+}
+
+impl PlainPattern {
+    pub(crate) fn of(pattern: &str) -> Self {
+        let globs = pattern.trim_start_matches('/').split('/');
+        let globs = globs.filter(|name| !name.is_empty() && *name != "**");
+        Self {
+            anchored: pattern.starts_with('/') && !pattern.starts_with("/**/"),
+            globs: globs.map(plain).collect(),
+        }
+    }
+
+    /// Whether these names end with the pattern.
+    fn ends(&self, names: &[String]) -> bool {
+        let above = names.len().checked_sub(self.globs.len());
+        above.is_some_and(|above| {
+            (!self.anchored || above == 0) && all_match(&self.globs, &names[above..])
+        })
+    }
+
+    /// The parts of the pattern that would lie below a path with these names.
+    fn below(&self, names: &[String]) -> Vec<&[String]> {
+        let counts = (1..self.globs.len()).filter(|count| {
+            let above = names.len().checked_sub(*count);
+            above.is_some_and(|above| {
+                (!self.anchored || above == 0) && all_match(&self.globs[..*count], &names[above..])
+            })
+        });
+        counts.map(|count| &self.globs[count..]).collect()
+    }
+}
+
+/// A line of the table.
+pub(crate) struct PlainLine {
+    line: GuardLine,
+    pattern: PlainPattern,
+}
+
+impl PlainLine {
+    pub(crate) fn of(line: &GuardLine) -> Self {
+        Self {
+            line: *line,
+            pattern: PlainPattern::of(line.pattern()),
+        }
+    }
+
+    /// Whether these names end with what the line is about.
+    fn ends(&self, names: &[String]) -> bool {
+        let above = names.len().saturating_sub(self.pattern.globs.len());
+        self.pattern.ends(names) && self.counts_in(&names[..above])
+    }
+
+    fn counts_in(&self, names: &[String]) -> bool {
+        self.line.kind().holds_in_packages() || !names.iter().any(|name| name == "node_modules")
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -115,13 +177,12 @@ impl Files {
 
     pub(crate) fn decide(&self, capability: Capability, path: &Names) -> Answer {
         let mut own = self.decide_alone(capability, path);
-        // A `.git` below the workspace makes a repository of a folder: its name has to be in a rule.
+        // A `.git` makes a repository of a folder: its name has to be in a rule.
         let named = self.names(path);
-        if self.repositories
-            && matches!(capability, Capability::Create | Capability::Update)
+        let mut lines = self.lines.iter();
+        if matches!(capability, Capability::Create | Capability::Update)
             && own.verdict == Verdict::Allow
-            && path.len() > 1
-            && path.0[path.len() - 1] == ".git"
+            && lines.any(|line| line.line.only_itself() && line.ends(&plain_names(path)))
             && !named
         {
             own = Answer::new(Verdict::Uncovered, "named only", own.rule);
@@ -165,7 +226,7 @@ impl Files {
             capability,
             Capability::Create | Capability::Update | Capability::Delete
         );
-        let obeyed = self.obeyed(capability, path);
+        let obeyed = self.obeyed(path);
         let guards: Vec<_> = self
             .protected
             .iter()
@@ -222,41 +283,38 @@ impl Files {
         Answer::new(Verdict::Allow, "granted", origin)
     }
 
-    /// What git obeys in a repository and `path` is or lies in.
-    pub(crate) fn obeyed(
-        &self,
-        capability: Capability,
-        path: &Names,
-    ) -> Vec<(Names, ProtectionLevel)> {
-        let ends = (2..=path.len()).filter(|count| {
-            let names: Vec<&str> = path.0[..*count].iter().map(String::as_str).collect();
-            self.repositories
-                && match names.as_slice() {
-                    [
-                        ..,
-                        ".git",
-                        "config" | "config.worktree" | "commondir" | "modules",
-                    ] => true,
-                    // New worktrees of the workspace's own repository are for everybody to make.
-                    [".git", "worktrees", _, "commondir" | "config.worktree"] => {
-                        capability != Capability::Create
-                    }
-                    [.., ".git", "worktrees", _, "commondir" | "config.worktree"] => true,
-                    _ => false,
-                }
-        });
-        ends.map(|count| (path.first(count), ProtectionLevel::Named))
-            .collect()
+    /// What the table guards from changes and `path` is or lies in.
+    pub(crate) fn obeyed(&self, path: &Names) -> Vec<(Names, ProtectionLevel)> {
+        let names = plain_names(path);
+        let mut found = Vec::new();
+        for line in self.lines.iter().filter(|line| !line.line.only_itself()) {
+            let level = match line.line.level() {
+                GuardLevel::Sensitive => continue,
+                GuardLevel::Named => ProtectionLevel::Named,
+                GuardLevel::Never => ProtectionLevel::Never,
+            };
+            let ends = (1..=path.len()).filter(|count| line.ends(&names[..*count]));
+            found.extend(ends.map(|count| (path.first(count), level)));
+        }
+        found
     }
 
-    /// Whether something that git obeys could lie below `path`, by the last names of it.
+    /// Whether a path is what git obeys in a repository.
+    pub(crate) fn is_of_git(&self, path: &Names) -> bool {
+        let names = plain_names(path);
+        let mut lines = self.lines.iter();
+        lines.any(|line| line.line.kind() == GuardKind::Git && line.ends(&names))
+    }
+
+    /// Whether something that the table guards from changes could lie below `path`, by the last names of it.
     fn holds_obeyed(&self, path: &Names) -> bool {
-        let names: Vec<&str> = path.0.iter().map(String::as_str).collect();
-        let holds = matches!(
-            names.as_slice(),
-            [.., ".git"] | [.., ".git", "worktrees"] | [.., ".git", "worktrees", _]
-        );
-        self.repositories && holds
+        let names = plain_names(path);
+        self.lines.iter().any(|line| {
+            line.line.level() != GuardLevel::Sensitive
+                && !line.line.only_itself()
+                && !line.pattern.below(&names).is_empty()
+                && line.counts_in(&names)
+        })
     }
 
     /// What stands against removing or bringing in everything below `path` at once (X-65).
@@ -291,9 +349,14 @@ impl Files {
     /// is below comes along, something protected or without a name that a rule could give is there.
     pub(crate) fn is_hopeless(&self, capability: Capability, path: &Names, whole: bool) -> bool {
         let writes = !matches!(capability, Capability::Read | Capability::Execute);
-        let never = self.protected.iter().any(|(guarded, level)| {
-            writes && *level == ProtectionLevel::Never && path.is_within(guarded)
-        });
+        let obeyed = self.obeyed(path);
+        let never = self
+            .protected
+            .iter()
+            .chain(&obeyed)
+            .any(|(guarded, level)| {
+                writes && *level == ProtectionLevel::Never && path.is_within(guarded)
+            });
         let protected_below = self
             .protected
             .iter()
@@ -313,40 +376,29 @@ impl Files {
 
     /// Whether a pattern ends exactly at this path.
     pub(crate) fn is_sensitive(&self, path: &Names) -> bool {
-        self.patterns.iter().any(|pattern| {
-            let (anchored, globs) = pattern_parts(pattern);
-            let tail = path.last(globs.len());
-            tail.is_some_and(|tail| all_match(&globs, &tail))
-                && (!anchored || globs.len() == path.len())
-        })
+        let names = plain_names(path);
+        self.patterns.iter().any(|pattern| pattern.ends(&names))
     }
+}
+
+fn plain_names(path: &Names) -> Vec<String> {
+    path.0.iter().map(|name| plain(name)).collect()
+}
+
+/// A name as the loosest file system compares it.
+fn plain(name: &str) -> String {
+    let lower = name.to_lowercase().replace('ſ', "s");
+    lower.trim_end_matches([' ', '.']).to_owned()
 }
 
 /// The sensitive paths that `pattern` puts below `path`; `None` for one that has a `*` in the part
 /// below, which no rule can name.
-fn sensitive_names_below(pattern: &str, path: &Names) -> Vec<Option<Names>> {
-    let (anchored, globs) = pattern_parts(pattern);
-    let mut found = Vec::new();
-    for count in 1..globs.len() {
-        let (above, below) = globs.split_at(count);
-        if path.last(count).is_some_and(|tail| all_match(above, &tail))
-            && (!anchored || count == path.len())
-        {
-            let literal = !below.iter().any(|name| name.contains('*'));
-            found.push(literal.then(|| path.followed_by(below)));
-        }
-    }
-    found
-}
-
-fn pattern_parts(pattern: &str) -> (bool, Vec<String>) {
-    let anchored = pattern.starts_with('/') && !pattern.starts_with("/**/");
-    let globs = pattern
-        .split('/')
-        .filter(|name| !name.is_empty() && *name != "**")
-        .map(str::to_owned)
-        .collect();
-    (anchored, globs)
+fn sensitive_names_below(pattern: &PlainPattern, path: &Names) -> Vec<Option<Names>> {
+    let found = pattern.below(&plain_names(path)).into_iter().map(|below| {
+        let literal = !below.iter().any(|name| name.contains('*'));
+        literal.then(|| path.followed_by(below))
+    });
+    found.collect()
 }
 
 fn all_match(globs: &[String], names: &[String]) -> bool {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use jig_policy::{Capability, Guards, Policy};
+use jig_policy::{Capability, GuardKind, GuardLevel, GuardLine, Guards, Policy};
 use jig_proto::ProjectPath;
 use jig_sandbox::{Rights, RuleSource};
 use proptest::prelude::*;
@@ -154,20 +154,27 @@ fn configuration_is_protected_whether_it_is_there_or_not() {
         let names = workspace.forbidden.iter().map(|name| name.path.to_string());
         let mut names: Vec<String> = names.collect();
         names.sort();
-        // What agents and editors run is never there: it is all forbidden, wherever anything is.
-        let agents = [
-            ".claude",
-            ".codex",
-            ".cursor",
-            ".mcp.json",
-            ".vscode",
-            ".zed",
+        // What others than jig and git obey is never there: it is all forbidden, wherever anything is.
+        let own = [
+            GuardKind::JigFile,
+            GuardKind::JigFolder,
+            GuardKind::JpFolder,
+            GuardKind::Git,
         ];
-        let (of_agents, names): (Vec<String>, Vec<String>) = names
+        let others = GuardLine::all().iter().filter(|line| {
+            let is_name = !line.only_itself() && !line.pattern().contains('*');
+            is_name && line.level() == GuardLevel::Named && !own.contains(&line.kind())
+        });
+        let others = others.map(|line| line.pattern().trim_start_matches('/'));
+        let mut others: Vec<&str> = others.collect();
+        others.sort();
+        let (of_others, names): (Vec<String>, Vec<String>) = names
             .into_iter()
-            .partition(|name| agents.contains(&name.as_str()));
-        let expected: &[&str] = if forbidden.is_empty() { &[] } else { &agents };
-        assert_eq!(of_agents, expected, "{entries:?} {rules:?}");
+            .partition(|name| others.contains(&name.as_str()));
+        if forbidden.is_empty() {
+            others.clear();
+        }
+        assert_eq!(of_others, others, "{entries:?} {rules:?}");
         assert_eq!(names, forbidden, "{entries:?} {rules:?}");
     };
     let git = [".git/HEAD", ".git/config"];
@@ -309,7 +316,7 @@ fn what_leads_to_a_repository_stays_as_it_is() {
         [
             ". rw",
             ".git/config r",
-            ".git/worktrees/w/commondir rc",
+            ".git/worktrees/w/commondir r",
             "sub/.git r",
             "pin .git",
             "pin .git/worktrees",

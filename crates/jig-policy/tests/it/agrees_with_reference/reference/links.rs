@@ -98,7 +98,7 @@ fn guarded(capability: Capability, path: &Names, files: &Files) -> Vec<(Names, b
     let sensitive = (1..=path.len()).map(|count| path.first(count));
     let sensitive = sensitive.filter(|part| files.is_sensitive(part));
     let mut found: Vec<(Names, bool)> = sensitive.map(|part| (part, false)).collect();
-    let obeyed = files.obeyed(capability, path);
+    let obeyed = files.obeyed(path);
     let protected = files.protected.iter().chain(&obeyed);
     let protected = protected.filter(|(guard, _)| writes && path.is_within(guard));
     found.extend(protected.map(|(guard, level)| (guard.clone(), *level == ProtectionLevel::Never)));
@@ -135,6 +135,7 @@ fn may_plant(planter: &PlainPlanter<'_>, link: &Names, guards: &Guards, files: &
             let is_git = guards.protected.iter().any(|guard| {
                 guard.path.as_str() == part.text() && Protected::is_of_git(&guard.what)
             });
+            let is_git = is_git || files.is_of_git(part);
             let own = other.own.iter().any(|own| own.as_str() == part.text());
             own || (other.configures_git && is_git)
         })
@@ -163,12 +164,12 @@ fn holds(
         let unknown = other
             .sensitive
             .iter()
-            .any(|one| !files.patterns.contains(one));
+            .any(|one| !guards.sensitive.patterns().any(|known| known == one));
         let own = guards.own.iter().map(|own| Names::of(own.as_str()));
         let around = own
             .into_iter()
             .any(|own| own.is_within(real) || real.is_within(&own));
-        let git = !guards.repository && !other.configures_git;
+        let git = !guards.lines.has_git() && !other.configures_git;
         if unknown || (writes && (around || git)) {
             return false;
         }

@@ -31,11 +31,6 @@ impl Names {
         Self(self.0[..count].to_vec())
     }
 
-    pub(crate) fn last(&self, count: usize) -> Option<Vec<String>> {
-        let start = self.0.len().checked_sub(count)?;
-        Some(self.0[start..].to_vec())
-    }
-
     pub(crate) fn followed_by(&self, more: &[String]) -> Names {
         Self([self.0.as_slice(), more].concat())
     }

@@ -1,0 +1,56 @@
+//! What makes a repository by its shape rather than by its name.
+
+use std::borrow::Cow;
+
+use super::names::{folded, name_matches};
+
+/// A folder that git takes for a repository although it is not called `.git`: `HEAD` with `objects` and `refs`, or
+/// with `commondir`. Who stands in it, or below, has git obey it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BareRepository;
+
+/// A name that means something to git in a bare repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GitPart {
+    /// Without it the folder is no repository.
+    Shape,
+    /// It makes git run programs, if the folder is a repository.
+    Obeyed,
+}
+
+impl GitPart {
+    /// What a name is in a repository; `None` for what git does not obey.
+    pub fn of(name: &str) -> Option<Self> {
+        let name: Cow<'_, str> = folded(name);
+        let is = |pattern: &&str| name_matches(pattern, &name);
+        if SHAPE.iter().any(is) {
+            return Some(GitPart::Shape);
+        }
+        OBEYED.iter().any(is).then_some(GitPart::Obeyed)
+    }
+}
+
+impl BareRepository {
+    /// Whether a folder is one. `has` says whether something of a name stands in it.
+    pub fn is(has: impl Fn(&str) -> bool) -> bool {
+        has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+    }
+
+    /// Whether a folder becomes one if something of this name comes into being in it.
+    pub fn is_completed_by(name: &str, has: impl Fn(&str) -> bool) -> bool {
+        let name = folded(name);
+        let new = |wanted: &str| name_matches(wanted, &name);
+        SHAPE.iter().any(|part| new(part))
+            && !Self::is(&has)
+            && Self::is(|wanted| new(wanted) || has(wanted))
+    }
+}
+
+/// What makes the shape.
+const SHAPE: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+
+/// What git obeys in a repository.
+const OBEYED: [&str; 4] = ["config*", "hooks", "modules", "worktrees"];
+
+#[cfg(test)]
+mod tests;
