@@ -49,6 +49,7 @@ pub fn for_config(
     engine.confine.home = env.path("HOME").map(Into::into);
     engine.confine.aliases = locate::aliases(root, env);
     engine.confine.state = env.state().map(Into::into);
+    engine.confine.config = env.config().map(Into::into);
     #[cfg(feature = "wasm-tools")]
     {
         engine.wasm = env.wasm_settings();

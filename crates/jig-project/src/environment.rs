@@ -103,12 +103,17 @@ impl CommandEnvironment {
             .collect()
     }
 
+    /// The folder of the person's configuration, whether it exists or not.
+    pub fn config(&self) -> Option<Utf8PathBuf> {
+        let below_home = self.path("HOME").map(|home| home.join(".config"));
+        let folder = self.path("XDG_CONFIG_HOME").or(below_home)?;
+        Some(folder.join("jig"))
+    }
+
     /// What configures the workspace at `root` besides its files, as
     /// [`Sources::from_environment`] finds it for the process itself.
     pub fn sources(&self, root: Utf8PathBuf) -> Sources {
         let home = self.path("HOME");
-        let below_home = home.as_ref().map(|home| home.join(".config"));
-        let user = self.path("XDG_CONFIG_HOME").or(below_home);
         let os = |text: &String| OsString::from(text);
         let search_path = self.get("PATH").into_iter().flat_map(std::env::split_paths);
         let search_path = search_path.filter_map(|folder| Utf8PathBuf::from_path_buf(folder).ok());
@@ -116,7 +121,7 @@ impl CommandEnvironment {
             home,
             search_path: search_path.filter(|folder| folder.is_absolute()).collect(),
             state: self.state(),
-            user_config: user.map(|folder| folder.join("jig").join("config.toml")),
+            user_config: self.config().map(|folder| folder.join("config.toml")),
             environment: self
                 .0
                 .iter()

@@ -56,7 +56,7 @@ fn cleared(root: &Utf8Path) -> anyhow::Result<Vec<jig_broker::Suspect>> {
     for leftover in jig_runtime::leftovers(state.join(JOURNAL).as_std_path()) {
         remark(&left_over(&leftover));
     }
-    let pending = jig_broker::pending(state.as_std_path(), root)
+    let pending = jig_broker::pending(state.as_std_path(), root, &WORKSPACE_FILES)
         .with_context(|| format!("cannot look at the workspace `{root}`"))?;
     for intruder in &pending.removed {
         remark(&format!(

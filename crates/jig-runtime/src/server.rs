@@ -24,7 +24,7 @@ use jig_sandbox::{Child, Exit, Interest, ProcessLimits, Stdio, Waker, poll, set_
 use self::refusals::ServerRefusals;
 use self::standard_error::ServerStderr;
 use crate::launch::{LaunchedProgram, launch};
-use crate::{Plan, ReachedLimit, StartError, plain_bytes};
+use crate::{Plan, ReachedLimit, StartError};
 
 /// What a server is started with.
 pub struct ServerPlan {
@@ -234,16 +234,6 @@ impl ServerProcess {
     /// is not watched. What is `known` is left out.
     pub fn refused_by_its_words(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
         self.inner.refused.named(said, known)
-    }
-
-    /// Why it should be started anew when nobody uses it: somebody else put something into the workspace that it
-    /// should not see or change, and the sandbox of a running program cannot be told. `None` if all is well.
-    pub fn outdated(&self) -> Option<String> {
-        let path = self.inner.refused.unknown()?;
-        let path = plain_bytes(path.as_os_str().as_encoded_bytes());
-        Some(format!(
-            "`{path}` came into the workspace after it was started"
-        ))
     }
 
     /// What removes the values that the server was given as secrets; `None` if there are none.

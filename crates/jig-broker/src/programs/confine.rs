@@ -5,8 +5,8 @@
 //! every program needs: the system, directories of its own, and the tool's own program. What lies elsewhere
 //! on the host cannot be seen.
 //!
-//! What cannot be held by anything is a name that does not exist yet. Such names are looked for when the
-//! program has ended ([`Confined::finish`]), and what appeared there is moved out of the workspace.
+//! What cannot be held by anything is a name that does not exist yet. Such names are looked for while the program
+//! runs and when it has ended ([`Confined::finish`]), and what appeared there is moved out of the workspace.
 
 #[cfg(unix)]
 mod build;
@@ -20,6 +20,8 @@ mod git;
 mod home_links;
 #[cfg(unix)]
 mod host_files;
+#[cfg(unix)]
+mod host_places;
 mod intruder;
 #[cfg(unix)]
 mod journal;
@@ -79,6 +81,8 @@ pub use intruder::{Intruder, IntruderReport, Suspect};
 pub use preset::Preset;
 pub(crate) use preset_for_path::{ConfinedPaths, preset_showing};
 #[cfg(unix)]
+pub(crate) use sweep::LiveSweep;
+#[cfg(unix)]
 use sweep::SweepWatch;
 #[cfg(unix)]
 pub use sweep::pending;
@@ -110,6 +114,9 @@ pub struct ConfineSettings {
     /// Where jig keeps its own state: what calls leave behind is noted there, and moved there. Default:
     /// none; then it is only reported.
     pub state: Option<PathBuf>,
+    /// The folder of the person's configuration of jig, whether it exists or not: no program changes it. Default: none;
+    /// then it is `.config/jig` in the home.
+    pub config: Option<PathBuf>,
     /// The search path of the host, on which programs are found. Default: empty, so that none is found.
     pub host_path: OsString,
     /// Whether the usual variables name jig's proxy, for programs that want one. Default: no.
@@ -133,6 +140,7 @@ impl Default for ConfineSettings {
             home: None,
             aliases: Vec::new(),
             state: None,
+            config: None,
             host_path: OsString::new(),
             proxy: false,
             observe: false,
@@ -235,7 +243,7 @@ pub struct Confined {
     /// Keeps others from the caches of this program.
     _slot: Option<Slot>,
     #[cfg(unix)]
-    watch: Option<SweepWatch>,
+    watches: Vec<SweepWatch>,
 }
 
 impl Confined {
@@ -263,46 +271,42 @@ impl Confined {
         self.look()
     }
 
-    /// Whether there is something that the program could leave where nothing may come into being.
-    pub fn could_intrude(&self) -> bool {
-        #[cfg(unix)]
-        return self.watch.is_some();
-        #[cfg(not(unix))]
-        false
-    }
-
-    /// As [`finish`](Self::finish), of a program that stays: to be called when it may have made something, and
-    /// with `finish` at its end.
-    pub fn look_meanwhile(&self) -> Vec<Intruder> {
+    /// Looks after the program while it runs, until what this gives is dropped: nothing, if it can leave nothing where
+    /// nothing may come into being.
+    pub(crate) fn look_while_it_runs(&self) -> io::Result<Vec<LiveSweep>> {
         #[cfg(unix)]
         return self
-            .watch
-            .as_ref()
-            .map(SweepWatch::look)
-            .unwrap_or_default();
+            .watches
+            .iter()
+            .map(SweepWatch::look_while_it_runs)
+            .collect();
+        #[cfg(not(unix))]
+        Ok(Vec::new())
+    }
+
+    /// As [`finish`](Self::finish), of a program that goes on.
+    pub(crate) fn look_meanwhile(&self) -> Vec<Intruder> {
+        #[cfg(unix)]
+        self.watches.iter().for_each(SweepWatch::look);
+        self.take_found()
+    }
+
+    /// What was moved away while the program runs, and was not told yet.
+    pub(crate) fn take_found(&self) -> Vec<Intruder> {
+        #[cfg(unix)]
+        return self
+            .watches
+            .iter()
+            .flat_map(SweepWatch::take_found)
+            .collect();
         #[cfg(not(unix))]
         Vec::new()
     }
 
-    /// Takes what has appeared in the workspace for somebody else's: the program has made nothing since this or
-    /// [`look_meanwhile`](Self::look_meanwhile) was last called, which `is_so` confirms when all was looked at.
-    /// It is then neither moved away nor held against a later call.
-    ///
-    /// Gives the first thing that has appeared and that the program was not meant to see or to change: its
-    /// sandbox does not know of it.
-    pub fn pass(&self, is_so: &dyn Fn() -> bool) -> Option<PathBuf> {
-        #[cfg(unix)]
-        return self.watch.as_ref()?.pass(is_so);
-        #[cfg(not(unix))]
-        {
-            let _ = is_so;
-            None
-        }
-    }
-
     #[cfg(unix)]
     fn look(&mut self) -> Vec<Intruder> {
-        self.watch.take().map(SweepWatch::end).unwrap_or_default()
+        let watches = std::mem::take(&mut self.watches);
+        watches.into_iter().flat_map(SweepWatch::end).collect()
     }
 
     #[cfg(not(unix))]

@@ -19,7 +19,7 @@ use jig_sandbox::{
 };
 
 use crate::broker::{Broker, BrokerCore};
-use crate::programs::confine::{Confined, Intruder};
+use crate::programs::confine::{Confined, Intruder, LiveSweep};
 use crate::programs::door::Door;
 use crate::programs::explain::{self, MadePaths, ProgramWords};
 use crate::programs::gateway::{Gateway, Refusals};
@@ -57,6 +57,7 @@ pub struct RunningProgram {
     observer: Option<Observer>,
     gateway: Option<Gateway>,
     door: Option<Door>,
+    sweeps: Vec<LiveSweep>,
     confined: Option<Confined>,
     root: Utf8PathBuf,
     /// The words that it was started with, for what is told of its refusals.
@@ -76,7 +77,7 @@ pub struct ProgramNews {
     pub observation: Observation,
     /// The refusals of its gateway.
     pub denials: Vec<Denial>,
-    /// The files that programs which it had run at its door left where nothing may come into being.
+    /// The files that it, or programs which it had run at its door, left where nothing may come into being.
     pub intruders: Vec<Intruder>,
 }
 
@@ -110,6 +111,9 @@ pub struct ProgramEnd {
     pub lost: Vec<PathBuf>,
     /// Its requests to the kernel, as far as nobody took them before.
     pub observation: Observation,
+    /// That the workspace has more directories than the kernel watches, as a sentence without a period: what came into
+    /// being where nothing may can have stayed for longer than a moment.
+    pub unwatched: Option<String>,
 }
 
 /// Why a program was not started.
@@ -122,6 +126,9 @@ pub enum ProgramStartError {
     /// Its connections cannot be served.
     #[error("the network of the program cannot be served")]
     Network(#[source] io::Error),
+    /// What it makes cannot be looked at.
+    #[error("the files that the program makes cannot be watched")]
+    Sweep(#[source] io::Error),
     /// The programs that it runs by name cannot be served.
     #[error("the door of the program cannot be served")]
     Door(#[source] io::Error),
@@ -222,6 +229,8 @@ impl RunningProgram {
         let gateway = child.gateway.take();
         let gateway = gateway.map(|sockets| Gateway::serve(inner, sockets));
         let gateway = gateway.transpose().map_err(ProgramStartError::Network)?;
+        let sweeps = confined.as_ref().map(Confined::look_while_it_runs);
+        let sweeps = sweeps.transpose().map_err(ProgramStartError::Sweep)?;
         Ok(Self {
             streams: ProgramStreams {
                 stdin: child.stdin.take(),
@@ -233,6 +242,7 @@ impl RunningProgram {
             child: Arc::new(child),
             gateway,
             door,
+            sweeps: sweeps.unwrap_or_default(),
             confined,
             root,
             command,
@@ -299,10 +309,12 @@ impl RunningProgram {
         let observation = observation.unwrap_or_default();
         let gateway = self.gateway.as_ref();
         let door = self.door.as_ref();
+        let mut intruders = door.map_or_else(Vec::new, Door::take_intruders);
+        intruders.extend(self.confined.iter().flat_map(Confined::take_found));
         ProgramNews {
             denials: gateway.map_or_else(Vec::new, |gateway| gateway.take_denials(&observation)),
             observation,
-            intruders: door.map_or_else(Vec::new, Door::take_intruders),
+            intruders,
         }
     }
 
@@ -359,20 +371,11 @@ impl RunningProgram {
         }
     }
 
-    /// Whether there is a name that the program could make and that may not come into being.
-    pub fn could_intrude(&self) -> bool {
-        self.confined.as_ref().is_some_and(Confined::could_intrude)
-    }
-
-    /// Moves away the files that a program which stays has left so far where nothing may come into being.
+    /// Looks at once, and everywhere, for files that a program which stays has left where nothing may come into being,
+    /// and moves them away. What was moved away before, and not told, is told as well.
     pub fn sweep(&self) -> Vec<Intruder> {
         let confined = self.confined.as_ref();
         confined.map(Confined::look_meanwhile).unwrap_or_default()
-    }
-
-    /// As [`Confined::pass`]: files that have appeared count as somebody else's, if `is_so` confirms it.
-    pub fn pass(&self, is_so: &dyn Fn() -> bool) -> Option<PathBuf> {
-        self.confined.as_ref()?.pass(is_so)
     }
 
     /// Ends the program with all that it started, explains its refusals, moves away what it left where nothing may
@@ -400,6 +403,7 @@ impl RunningProgram {
             observer,
             gateway,
             door,
+            sweeps,
             confined,
             root,
             command,
@@ -408,6 +412,9 @@ impl RunningProgram {
             inner,
             ..
         } = self;
+        let is_unwatched = sweeps.iter().any(LiveSweep::is_unwatched);
+        end.unwatched = is_unwatched.then(|| UNWATCHED.to_owned());
+        drop(sweeps);
         drop(kept);
         let is_observed = observer.is_some();
         end.observation = observer.map(Observer::finish).unwrap_or_default();
@@ -524,6 +531,10 @@ const MOST_WORDS: usize = 16 << 10;
 
 /// How many denials are told of a program while it runs. Each tells its caller a little about the machine.
 const MOST_TOLD: usize = 20;
+
+/// What is told of a program that could not be watched.
+const UNWATCHED: &str = "the workspace has more directories than the kernel watches for one program \
+    (`fs.inotify.max_user_watches`): what it may not make was looked for from time to time, and at its end";
 
 /// Where the gateway answers lookups.
 const LOOKUPS: u16 = 53;

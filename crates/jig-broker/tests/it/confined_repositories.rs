@@ -179,9 +179,7 @@ fn ordinary_work_goes_on_in_repositories_below() {
     let reply = shell(
         &world,
         "set -e; echo x > vendor/lib/x; git -C vendor/lib add x; git -C vendor/lib commit -qm x; \
-         echo y > linked/y; git -C linked add y; git -C linked commit -qm y; \
-         git clone -q vendor/lib copy; git -C copy log --format=%s; \
-         git worktree add -q more; git -C more log --format=%s -1; mv src source",
+         echo y > linked/y; git -C linked add y; git -C linked commit -qm y; mv src source",
     );
     assert_eq!(
         (reply.exit_code, reply.stderr.as_ref()),
@@ -189,18 +187,32 @@ fn ordinary_work_goes_on_in_repositories_below() {
         "{}",
         reply.stdout
     );
-    assert_eq!(reply.stdout, "x\nfirst\n");
-    for kept in ["copy/.git/config", "more/.git", "vendor/lib/.git/config"] {
-        assert!(ws.join(kept).exists(), "{kept}");
+    assert!(ws.join("vendor/lib/.git/config").exists());
+}
+
+/// Whatever a new repository says now, it could say something else later.
+#[test]
+fn repositories_are_not_made_without_the_preset() {
+    for command in [
+        "git init -q new",
+        "git init -q src",
+        "git clone -q vendor/lib new",
+        "git worktree add -q new",
+        "mkdir -p new/.git",
+        "mkdir new; echo 'gitdir: ../vendor/lib/.git' > new/.git",
+    ] {
+        let (world, ws) = workspace();
+        let reply = shell(&world, command);
+        assert!(
+            reply.stderr.contains("may not be made") && reply.stderr.contains("preset `git`"),
+            "{command}: {}",
+            reply.stderr
+        );
+        for folder in ["new", "src"] {
+            assert!(!ws.join(folder).join(".git").exists(), "{command}");
+        }
+        assert!(ws.join("src/a").exists());
     }
-    // In the next call they are all old, and can be worked in.
-    let reply = shell(
-        &world,
-        "set -e; for r in copy more vendor/lib; do echo z > $r/z; git -C $r add z; git -C $r commit -qm z; done",
-    );
-    assert_eq!((reply.exit_code, reply.stderr.as_ref()), (0, ""));
-    let reply = shell(&world, "git -C copy config core.pager evil");
-    assert_ne!(reply.exit_code, 0);
 }
 
 #[test]
@@ -211,10 +223,30 @@ fn the_preset_makes_repositories_anywhere() {
     let reply = shell(
         &world,
         "set -e; git init -q src; git -C src config core.pager less; git -C vendor/lib config core.pager less; \
-         git init -q new; git -C new config alias.st '!true'",
+         git init -q new; git -C new config alias.st '!true'; \
+         echo x > vendor/lib/x; git -C vendor/lib add x; git -C vendor/lib commit -qm x; \
+         git clone -q vendor/lib copy; git -C copy log --format=%s; \
+         git worktree add -q more; git -C more log --format=%s -1",
     );
     assert_eq!((reply.exit_code, reply.stderr.as_ref()), (0, ""));
-    assert!(ws.join("src/.git/config").exists() && ws.join("new/.git/config").exists());
+    for kept in [
+        "src/.git/config",
+        "new/.git/config",
+        "copy/.git/config",
+        "more/.git",
+    ] {
+        assert!(ws.join(kept).exists(), "{kept}");
+    }
+    // In the next call they are all old: without the preset they can be worked in, and not be set up.
+    world.guards = jig_policy::Guards::of_workspace();
+    world.confine.as_mut().unwrap().presets.clear();
+    let reply = shell(
+        &world,
+        "set -e; for r in copy more vendor/lib; do echo z > $r/z; git -C $r add z; git -C $r commit -qm z; done",
+    );
+    assert_eq!((reply.exit_code, reply.stderr.as_ref()), (0, ""));
+    let reply = shell(&world, "git -C copy config core.pager evil");
+    assert_ne!(reply.exit_code, 0);
 }
 
 /// A repository in a place where nobody looks, of which a folder claims to be a worktree. The index makes the

@@ -128,6 +128,7 @@ fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::
         intruders,
         left_behind: left,
         lost,
+        unwatched,
         ..
     } = end.program;
     for intruder in &intruders {
@@ -152,6 +153,9 @@ fn attempt(args: &RunArgs, global: &GlobalArgs, out: &mut CliOutput) -> anyhow::
         out.note(&format!(
             "jig: `{left}` {verb} still running in the background and {verb} ended with the command"
         ));
+    }
+    if let Some(unwatched) = unwatched {
+        out.note(&unwatched);
     }
     if let Some(lost) = lost_at_home(&lost, &home) {
         out.note(&lost);

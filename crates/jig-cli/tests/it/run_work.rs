@@ -146,17 +146,20 @@ fn identity(desk: &Desk) {
     std::fs::write(desk.workspace.home.join(".gitconfig"), config).unwrap();
 }
 
-/// Commits and worktrees need no preset, and carry the user's name. Nothing else of the user's
-/// configuration is there.
+/// Commits need no preset, and carry the user's name; a new worktree does. Nothing else of the user's configuration is
+/// there without it.
 #[test]
 fn git_commits_and_adds_worktrees() {
     for_each_user(|desk| {
         repository(desk);
         let told = desk.sh(
             "set -e; echo more >> README.md; git commit --quiet --all -m 'from inside'
-             git worktree add --quiet side; cd side; echo side > side.txt
-             git add side.txt; git commit --quiet -m 'on the side'; git config --get credential.helper || true",
+             git config --get credential.helper || true",
         );
+        assert_eq!(told, "");
+        let side = "set -e; git worktree add --quiet side; cd side; echo side > side.txt
+             git add side.txt; git commit --quiet -m 'on the side'";
+        let told = desk.ok(&["run", "--preset", "git", "--", "sh", "-c", side]);
         assert_eq!(told, "");
         let log = [
             "git",

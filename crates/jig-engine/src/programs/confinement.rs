@@ -23,6 +23,9 @@ pub struct Confinement {
     /// Where jig keeps its own state. What tools leave where nothing may be is moved there. Default:
     /// none; then it stays, and is reported.
     pub state: Option<PathBuf>,
+    /// The folder of the person's configuration of jig, whether it exists or not. Default: none; then it is
+    /// `.config/jig` in the home.
+    pub config: Option<PathBuf>,
     /// The search path on which programs are found. Default: that of this process, or what a login shell
     /// has.
     pub search_path: OsString,
@@ -38,6 +41,7 @@ impl Default for Confinement {
             home: None,
             aliases: Vec::new(),
             state: None,
+            config: None,
             search_path: minimal_environment(Path::new("/"))
                 .remove(OsStr::new("PATH"))
                 .unwrap_or_default(),
@@ -80,6 +84,7 @@ impl Engine {
             home: self.confine.home.clone(),
             aliases: self.confine.aliases.clone(),
             state: self.confine.state.clone(),
+            config: self.confine.config.clone(),
             host_path: self.confine.search_path.clone(),
             proxy: sandbox.proxy,
             observe: sandbox.observe,

@@ -6,7 +6,6 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{Hash as _, Hasher as _};
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -30,19 +29,14 @@ pub(super) struct ServerRefusals {
     sweeps: Mutex<SweepSchedule>,
 }
 
-/// When what the server may not leave behind was last looked for. It can be anything that has appeared, and only
-/// what appeared while the server made nothing is certainly not its own.
+/// When it is looked at once, before a call is answered, what the server may have left where nothing may be. It is
+/// found soon anyway; but whoever made the call should hear of it.
 struct SweepSchedule {
-    /// How often the attendant is still to look for it, until the server counts as quiet. What is seen of a
-    /// call is seen before the call is carried out, so once is not enough.
-    due: u8,
+    /// Whether the server has made something since it was last looked.
+    is_due: bool,
     last: Instant,
-    /// When the attendant last did.
-    attended: Instant,
     /// How long it took.
     took: Duration,
-    /// What came into the workspace and is not known to the server's sandbox.
-    unknown: Option<PathBuf>,
 }
 
 /// What was seen and is not explained yet.
@@ -51,6 +45,8 @@ struct Batches {
     /// The number of the last one.
     last: u64,
     waiting: VecDeque<Batch>,
+    /// What was found where nothing may be, and is not told yet. That waits for no explanation.
+    intruders: Vec<Intruder>,
 }
 
 struct Batch {
@@ -68,11 +64,9 @@ impl ServerRefusals {
             batches: Mutex::default(),
             told: Mutex::default(),
             sweeps: Mutex::new(SweepSchedule {
-                due: 0,
+                is_due: false,
                 last: Instant::now(),
-                attended: Instant::now(),
                 took: Duration::ZERO,
-                unknown: None,
             }),
         }
     }
@@ -102,6 +96,7 @@ impl ServerRefusals {
         if self.is_sweep_worthwhile() {
             self.sweep();
         }
+        self.tell_found();
         self.explain();
         let told = self.told();
         let later = told.ring.iter().filter(|entry| entry.batch > batch);
@@ -120,8 +115,9 @@ impl ServerRefusals {
             return true;
         };
         self.end_batch(&mut batches);
+        let has_found = !batches.intruders.is_empty();
         drop(batches);
-        if self.is_sweep_worthwhile() {
+        if has_found || self.is_sweep_worthwhile() {
             return true;
         }
         match self.told.try_lock() {
@@ -136,6 +132,7 @@ impl ServerRefusals {
         if self.is_sweep_worthwhile() {
             self.sweep();
         }
+        self.tell_found();
         self.told().intruders_since(batch).cloned().collect()
     }
 
@@ -152,64 +149,24 @@ impl ServerRefusals {
 
     /// Does what there is to do from time to time; says when to come again.
     pub(super) fn attend(&self) -> Option<Duration> {
-        let program = self.program();
-        let is_observed = program.as_ref().is_some_and(RunningProgram::is_observed);
-        drop(program);
+        let is_running = self.program().is_some();
         self.end_batch(&mut self.batches());
+        self.tell_found();
         if self.has_waiting() {
             self.explain();
         }
-        if is_observed {
-            self.tidy();
-        }
-        is_observed.then_some(TICK)
+        is_running.then_some(TICK)
     }
 
-    /// Something that came into the workspace while the server ran, by others, and that it should not see or
-    /// change, which only a new sandbox can hold it to.
-    pub(super) fn unknown(&self) -> Option<PathBuf> {
-        self.sweeps().unknown.clone()
-    }
-
-    /// Looks for what the server left where nothing may be, or takes what is there for somebody else's.
-    fn tidy(&self) {
-        let start = Instant::now();
-        {
-            let mut sweeps = self.sweeps();
-            if sweeps.attended.elapsed() < TICK.max(sweeps.took * 50) {
-                return;
-            }
-            sweeps.attended = start;
-            if sweeps.due > 0 {
-                sweeps.due -= 1;
-                drop(sweeps);
-                self.sweep();
-                return;
-            }
-        }
-        // Nobody waits to have this for writing alone: that is done by who attends, and later.
-        let is_quiet = || {
-            self.end_batch(&mut self.batches());
-            self.sweeps().due == 0
-        };
-        let program = self.program();
-        let found = program.as_ref().and_then(|program| program.pass(&is_quiet));
-        drop(program);
-        let mut sweeps = self.sweeps();
-        sweeps.last = Instant::now();
-        sweeps.took = start.elapsed();
-        sweeps.unknown = sweeps.unknown.take().or(found);
-    }
-
-    /// Whether the server has made something, and looking does not take so long that its calls would suffer: the
-    /// attendant does it otherwise.
+    /// Whether the server has made something, and looking does not take so long that its calls would suffer.
     fn is_sweep_worthwhile(&self) -> bool {
         let sweeps = self.sweeps();
-        sweeps.due > 0 && sweeps.last.elapsed() >= sweeps.took * 10
+        sweeps.is_due && sweeps.last.elapsed() >= sweeps.took * 10
     }
 
     fn sweep(&self) {
         let start = Instant::now();
+        self.sweeps().is_due = false;
         let program = self.program();
         let found = program.as_ref().map(RunningProgram::sweep);
         let found = found.unwrap_or_default();
@@ -220,6 +177,14 @@ impl ServerRefusals {
             sweeps.took = start.elapsed();
         }
         self.tell_intruders(&found);
+    }
+
+    /// Tells what was found while nobody asked.
+    fn tell_found(&self) {
+        let found = std::mem::take(&mut self.batches().intruders);
+        if !found.is_empty() {
+            self.tell_intruders(&found);
+        }
     }
 
     fn tell_intruders(&self, intruders: &[Intruder]) {
@@ -235,16 +200,13 @@ impl ServerRefusals {
     /// Takes the rest, when the server has ended, and cleans up after it.
     pub(super) fn finish(&self) {
         self.end_batch(&mut self.batches());
+        self.tell_found();
         self.explain();
         let program = self.program.write();
         let program = program.unwrap_or_else(PoisonError::into_inner).take();
         let Some(program) = program else {
             return;
         };
-        // It has ended: what came into the workspace while it made nothing is somebody else's, and stays.
-        if program.is_observed() && self.sweeps().due == 0 {
-            program.pass(&|| true);
-        }
         let left = program.finish(ProgramEnding::Failed { said: "" });
         let last = self.batches().last;
         self.told().add(last, left.denials);
@@ -256,12 +218,13 @@ impl ServerRefusals {
     fn end_batch(&self, batches: &mut Batches) {
         let program = self.program();
         let news = program.as_ref().map(RunningProgram::news);
-        let news = news.unwrap_or_default();
+        let mut news = news.unwrap_or_default();
         drop(program);
+        batches.intruders.append(&mut news.intruders);
         let refusals = self.broker.take_refusals();
         batches.last += 1;
         if has_made(&news.observation) {
-            self.sweeps().due = SWEEPS;
+            self.sweeps().is_due = true;
         }
         let is_empty = news.is_empty() && refusals.is_empty();
         if !is_empty {
@@ -287,9 +250,6 @@ impl ServerRefusals {
             drop(program);
             let seen = seen.unwrap_or_default();
             told.audit(&self.broker, &seen);
-            let intruders = batch.news.intruders.iter();
-            let intruders = intruders.map(|one| self.intruder(one)).collect();
-            told.add_all(batch.number, intruders, true);
             told.add(batch.number, batch.news.denials);
             // What was made all the same is told as that, and so is asking which rule would allow it.
             let rest = batch.refusals.into_iter().chain(seen);
@@ -416,9 +376,6 @@ fn hash(denial: &Denial) -> u64 {
 /// How often what was seen is looked at while nobody asks: what is kept of it is bounded, and a server can ask
 /// for things by itself.
 const TICK: Duration = Duration::from_secs(5);
-
-/// How often it is looked for what a server made, after it has made something.
-const SWEEPS: u8 = 2;
 
 /// How many batches may wait for the attendant.
 const MOST_WAITING: usize = 64;

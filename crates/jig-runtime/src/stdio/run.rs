@@ -213,8 +213,12 @@ impl<'d> StdioRun<'d> {
         let ProgramEnd {
             intruders,
             denials: refused,
+            unwatched,
             ..
         } = end.unwrap_or_default();
+        if let Some(unwatched) = unwatched {
+            self.driver.board.note(unwatched);
+        }
         let mut state = match intruders.is_empty() {
             true => state,
             false => self.with_intruders(state, &intruders),

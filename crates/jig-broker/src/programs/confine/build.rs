@@ -12,6 +12,7 @@ use jig_sandbox::{
 
 use super::cache::{Caches, RunKind};
 use super::environment::{self, EnvironmentSources};
+use super::host_places::KeptPlaces;
 use super::program::{self, ProgramSurroundings};
 use super::shown_paths::ShownRules;
 use super::sweep::SweepWatch;
@@ -21,8 +22,8 @@ use super::workspace_alias;
 use super::workspace_rules::WorkspaceAdditions;
 use super::{
     CommandedProgram, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Preset,
-    ProgramReach, git, home_links as own_home, host_files, needed_presets, network, system, walk,
-    workspace_rules,
+    ProgramReach, git, home_links as own_home, host_files, host_places, needed_presets, network,
+    system, walk, workspace_rules,
 };
 use crate::broker::BrokerCore;
 
@@ -143,7 +144,9 @@ pub(super) fn confined(
         };
         workspace.forbidden.extend(forbidden);
     }
-    keep_state(inner, settings, home.as_deref(), &mut shown);
+    let mut kept = KeptPlaces::default();
+    let places = host_places::guard(settings, policy.sensitive(), root, &mut shown, &mut kept);
+    keep_own(inner, settings, home.as_deref(), &mut shown, &mut kept);
     let (mut open, closed): (Vec<&Path>, Vec<&Path>) = system::TEMPORARY
         .map(Path::new)
         .iter()
@@ -231,12 +234,21 @@ pub(super) fn confined(
         true => root.clone(),
         false => private_home.clone(),
     };
-    let watch = match reach {
-        ProgramReach::Workspace => {
-            SweepWatch::begin(settings, policy, root, workspace.forbidden, &walked)?
-        }
-        ProgramReach::OwnProgramOnly => None,
-    };
+    let mut watches = Vec::new();
+    if let Some(places) = places {
+        let forbidden = std::mem::take(&mut kept.forbidden);
+        let top = Path::new("/");
+        let watch = SweepWatch::begin(settings, &places.policy, top, forbidden, &places.walked)?;
+        watches.extend(watch);
+    }
+    if reach == ProgramReach::Workspace {
+        workspace.forbidden.append(&mut kept.forbidden);
+        let forbidden = workspace.forbidden;
+        watches.extend(SweepWatch::begin(
+            settings, policy, root, forbidden, &walked,
+        )?);
+    }
+    workspace.pins.extend(kept.pins);
     let mut overlays = match reach {
         ProgramReach::Workspace => command.overlays.clone(),
         ProgramReach::OwnProgramOnly => Vec::new(),
@@ -276,7 +288,7 @@ pub(super) fn confined(
         launch: settings.launch.clone(),
         observe,
         _slot: slot,
-        watch,
+        watches,
     })
 }
 
@@ -303,26 +315,23 @@ fn declared(settings: &ConfineSettings, shown: &mut ShownRules, warnings: &mut V
 }
 
 /// Keeps jig's own files from tools that were given what these lie in: no tool widens itself.
-fn keep_state(
+fn keep_own(
     inner: &BrokerCore,
     settings: &ConfineSettings,
     home: Option<&Path>,
     shown: &mut ShownRules,
+    kept: &mut KeptPlaces,
 ) {
     if let Some(state) = &settings.state {
         make_state(state, shown);
     }
-    let own = settings.state.iter().chain(&inner.process.hidden);
-    let own = own.map(|path| (host_files::canonical(path), Rights::ALL, Rights::NONE));
-    let config = home.and_then(|home| host_files::canonical(&home.join(".config/jig")));
+    for own in settings.state.iter().chain(&inner.process.hidden) {
+        host_places::keep_own(own, Rights::NONE, shown, kept);
+    }
     // What is in the state is the user's business; the configuration may be read with what it lies in.
-    let kept = own.chain([(config, Rights::WRITE, Rights::READ)]);
-    for (path, hidden_from, rights) in kept {
-        if let Some(path) = path
-            && shown.rights(&path).has_any(hidden_from)
-        {
-            shown.add(path, rights, RuleSource::Declared);
-        }
+    let usual = home.map(|home| home.join(".config/jig"));
+    for config in settings.config.iter().chain(&usual) {
+        host_places::keep_own(config, Rights::READ, shown, kept);
     }
 }
 

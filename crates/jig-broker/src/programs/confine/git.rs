@@ -288,7 +288,6 @@ impl GitRepository<'_> {
         {
             self.forbidden.push(ForbiddenPath {
                 base: Some(directory.to_owned()),
-                always: true,
                 path,
                 link: None,
                 reason: WHY.to_owned(),

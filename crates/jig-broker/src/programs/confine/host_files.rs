@@ -35,6 +35,8 @@ pub(super) fn stands(path: &Path) -> Option<HostFileType> {
 
 /// What stands at `path` itself.
 pub(super) fn stands_itself(path: &Path) -> Option<HostFileType> {
+    #[cfg(test)]
+    super::testing::count_step();
     let stat = fs::lstat(path).ok()?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => {

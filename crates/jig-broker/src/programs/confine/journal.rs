@@ -1,9 +1,9 @@
 //! [`CallJournal`]: a note on disk of what one call may not leave behind, for the case that jig is killed before
 //! it can look.
 //!
-//! The first record of the [`Journal`] is the note. Each further one is a name that another call beside this one may
-//! make; the jig of that call appends it.
+//! The only record of the [`Journal`] is the note.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,11 @@ use jig_policy::{
     Policy, RuleOrigin, Sensitive, Workspace,
 };
 use jig_proto::ProjectPath;
+use rustix::fs::{self, AtFlags, FileType};
 use serde::{Deserialize, Serialize};
 
+use super::repository;
+use super::walk::WalkFindings;
 use super::workspace_rules::ForbiddenPath;
 
 /// What one call may not leave behind.
@@ -27,8 +30,6 @@ pub(super) struct CallJournal {
     pub(super) forbidden: Vec<ForbiddenName>,
     /// What was there before.
     pub(super) before: CallBaseline,
-    /// Guarded names that a rule of the call opens. What appears there is not the doing of another call.
-    pub(super) named: Vec<PathBuf>,
     /// The rules on files, with which sensitive paths are judged.
     rules: Vec<JournalRule>,
     /// The list of sensitive paths.
@@ -42,8 +43,6 @@ pub(super) struct CallJournal {
 pub(super) struct FoundCall {
     file: FoundJournal,
     pub(super) journal: CallJournal,
-    /// The names that other calls were allowed to make while this one ran.
-    pub(super) excused: Vec<PathBuf>,
     /// The jig that made the call.
     pub(super) process: u32,
     /// Whether that still runs.
@@ -55,19 +54,65 @@ pub(super) struct FoundCall {
 pub(super) struct CallBaseline {
     /// Sensitive paths, and links with such names.
     #[serde(with = "encoded")]
-    pub(super) names: Vec<PathBuf>,
+    pub(super) names: BTreeSet<PathBuf>,
     /// Directories that could not be looked into.
     #[serde(with = "encoded")]
-    pub(super) closed: Vec<PathBuf>,
+    pub(super) closed: BTreeSet<PathBuf>,
     /// Places below the workspace at which git found a repository.
     #[serde(with = "encoded")]
-    pub(super) gits: Vec<PathBuf>,
-    /// Whether every directory was looked into.
-    pub(super) complete: bool,
-    /// What tells these and bare repositories from others, by whatever name.
-    pub(super) repositories: Vec<String>,
-    /// The time, in nanoseconds since 1970.
-    pub(super) time: i64,
+    pub(super) gits: BTreeSet<PathBuf>,
+    /// Directories that were not looked into, because there are too many, or too deep.
+    #[serde(with = "encoded", default)]
+    pub(super) unseen: BTreeSet<PathBuf>,
+    /// What tells the directories among `gits` and the bare repositories from others, by whatever name.
+    pub(super) repositories: BTreeSet<String>,
+}
+
+impl CallBaseline {
+    /// What a walk over the workspace at `root` has found.
+    pub(super) fn of(root: &Path, walked: &WalkFindings) -> Self {
+        let bare = walked.heads.iter();
+        let bare = bare.filter(|folder| repository::is_bare(&root.join(folder)));
+        let repositories = walked.repositories.iter().chain(bare);
+        Self {
+            names: walked.names().into_iter().collect(),
+            closed: walked.closed.iter().cloned().collect(),
+            gits: walked.gits().into_iter().collect(),
+            unseen: walked.unseen.iter().cloned().collect(),
+            repositories: repositories
+                .filter_map(|path| identity(root, path))
+                .collect(),
+        }
+    }
+}
+
+/// What tells a directory from all others, wherever it is moved; `None` if none is there. A file can have two names.
+pub(super) fn identity(root: &Path, path: &Path) -> Option<String> {
+    let full = root.join(path);
+    let stat = fs::lstat(&full).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return None;
+    }
+    // File systems give the number of what was removed to what is made next.
+    let born = born(&full).unwrap_or_default();
+    Some(format!("{}:{}:{born}", stat.st_dev, stat.st_ino))
+}
+
+/// When something was made, in nanoseconds since 1970, if the file system says so.
+#[cfg(target_os = "linux")]
+fn born(path: &Path) -> Option<i128> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let stat = fs::statx(fs::CWD, path, flags, fs::StatxFlags::BTIME).ok()?;
+    let known = fs::StatxFlags::from_bits_retain(stat.stx_mask);
+    let born = stat.stx_btime;
+    known
+        .contains(fs::StatxFlags::BTIME)
+        .then(|| i128::from(born.tv_sec) * 1_000_000_000 + i128::from(born.tv_nsec))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn born(_path: &Path) -> Option<i128> {
+    None
 }
 
 /// A name that may not come into being.
@@ -75,7 +120,6 @@ pub(super) struct CallBaseline {
 pub(super) struct ForbiddenName {
     #[serde(with = "encoded")]
     base: Option<PathBuf>,
-    always: bool,
     path: String,
     #[serde(with = "encoded")]
     link: Option<PathBuf>,
@@ -102,7 +146,6 @@ impl CallJournal {
         });
         let forbidden = forbidden.iter().map(|name| ForbiddenName {
             base: name.base.clone(),
-            always: name.always,
             path: name.path.to_string(),
             link: name.link.clone(),
             reason: name.reason.clone(),
@@ -111,7 +154,6 @@ impl CallJournal {
             root: root.to_owned(),
             forbidden: forbidden.collect(),
             before,
-            named: named(policy),
             rules: rules.collect(),
             sensitive: policy.sensitive().patterns().map(str::to_owned).collect(),
             git: policy.protects_repositories(),
@@ -121,53 +163,15 @@ impl CallJournal {
     /// Writes it to a new file in the state directory.
     pub(super) fn write(&self, state: &Path) -> io::Result<Journal> {
         let folder = JournalFolder::make(&state.join(CALLS))?;
-        let record = serde_json::to_vec(self)?;
-        let mut journal = folder.create(&Journal::random_name(), [record])?;
-        let known = self.make_known(state, &mut journal);
-        if let Err(error) = known {
-            journal.remove();
-            return Err(error);
-        }
-        Ok(journal)
+        folder.create(&Journal::random_name(), [serde_json::to_vec(self)?])
     }
 
-    /// Writes it in the place of an earlier one of the same call.
-    pub(super) fn replace(&self, state: &Path, earlier: &mut Journal) -> io::Result<()> {
-        earlier.replace([serde_json::to_vec(self)?])?;
-        // Without all the names of others, more is moved away than has to be, never less.
-        let _ = self.make_known(state, earlier);
-        Ok(())
-    }
-
-    /// Notes which names other calls in the same workspace may make while this one runs, whose file is `own`, and
-    /// gives those the names that this one may make.
-    fn make_known(&self, state: &Path, own: &mut Journal) -> io::Result<()> {
-        for other in Self::all(state, &self.root)? {
-            if other.is_live && other.file.name() != own.name() {
-                for record in records(&other.journal.named)? {
-                    own.append(&record)?;
-                }
-                other.excuse(&self.named)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The names that other calls were allowed to make while the one ran whose journal it is.
-    pub(super) fn excused(journal: &Journal) -> Vec<PathBuf> {
-        let records = journal.appended().unwrap_or_default();
-        let names = records.iter();
-        names
-            .filter_map(|name| serde_json::from_slice(name).ok())
-            .collect()
-    }
-
-    /// The journals of a workspace in a state directory.
+    /// The journals in a state directory of calls in the workspace at `root`, or in one that it lies in.
     ///
     /// # Errors
     ///
     /// If one cannot be read: it may be of this workspace, and say what has to go.
-    pub(super) fn all(state: &Path, root: &Path) -> io::Result<Vec<FoundCall>> {
+    pub(super) fn around(state: &Path, root: &Path) -> io::Result<Vec<FoundCall>> {
         let folder = match JournalFolder::open(&state.join(CALLS)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             opened => opened?,
@@ -184,10 +188,8 @@ impl CallJournal {
                 // One of another version of jig.
                 continue;
             };
-            if journal.root == root {
-                let excused = records.filter_map(|name| serde_json::from_slice(name).ok());
+            if root.starts_with(&journal.root) {
                 calls.push(FoundCall {
-                    excused: excused.collect(),
                     process: content.pid(),
                     is_live: file.is_writer_alive(&content),
                     journal,
@@ -204,7 +206,6 @@ impl CallJournal {
         let names = names.filter_map(|name| {
             Some(ForbiddenPath {
                 base: name.base.clone(),
-                always: name.always,
                 path: ProjectPath::normalize(&name.path).ok()?,
                 link: name.link.clone(),
                 reason: name.reason.clone(),
@@ -249,32 +250,16 @@ impl CallJournal {
 }
 
 impl FoundCall {
-    /// Adds names to those for which the call is not to blame.
-    fn excuse(&self, names: &[PathBuf]) -> io::Result<()> {
-        if names.is_empty() {
-            return Ok(());
-        }
-        match self.file.append(records(names)?) {
-            // The call is over.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            appended => appended,
-        }
-    }
-
     /// Removes the journal.
     pub(super) fn remove(&self) {
         self.file.remove();
     }
 }
 
-fn records(names: &[PathBuf]) -> io::Result<Vec<Vec<u8>>> {
-    let names = names.iter();
-    names.map(|name| Ok(serde_json::to_vec(name)?)).collect()
-}
-
 /// Paths as text, whatever bytes are in them: a tool can choose names that are no text, and must not keep
 /// jig from noting them.
 mod encoded {
+    use std::collections::BTreeSet;
     use std::ffi::OsString;
     use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
     use std::path::PathBuf;
@@ -319,6 +304,16 @@ mod encoded {
         }
     }
 
+    impl JournalPaths for BTreeSet<PathBuf> {
+        fn to_texts(&self) -> Vec<String> {
+            self.iter().cloned().collect::<Vec<_>>().to_texts()
+        }
+
+        fn from_texts(texts: Vec<String>) -> Option<Self> {
+            Some(Vec::from_texts(texts)?.into_iter().collect())
+        }
+    }
+
     impl JournalPaths for Option<PathBuf> {
         fn to_texts(&self) -> Vec<String> {
             self.iter().cloned().collect::<Vec<_>>().to_texts()
@@ -341,22 +336,6 @@ mod encoded {
 
     const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 }
-
-/// The guarded names that rules open for making something.
-fn named(policy: &Policy) -> Vec<PathBuf> {
-    let guarded = |path: &ProjectPath| {
-        policy.sensitive().find(path).is_some() || policy.protection(path).is_some()
-    };
-    let rules = policy.fs_rules().iter();
-    let rules = rules.filter(|rule| guarded(rule.path()));
-    let opening = rules.filter(|rule| policy.granted(rule.path()).has(Capability::Create));
-    let opening = opening.map(|rule| PathBuf::from(rule.path().as_str()));
-    let any_repository = (!policy.protects_repositories()).then(|| ANY_REPOSITORY.into());
-    opening.chain(any_repository).collect()
-}
-
-/// What a call is said to make that may make repositories anywhere, as the preset `git` allows.
-pub(super) const ANY_REPOSITORY: &str = "**/.git";
 
 /// Where journals are, in the state directory.
 const CALLS: &str = "calls";

@@ -26,12 +26,56 @@ pub(super) fn move_away(root: &Path, path: &Path, state: &Path) -> Result<PathBu
     place.push(flat(path));
     let target = fs::open(place.parent().unwrap_or(state), DIRECTORY, Mode::empty())?;
     let new = place.file_name().unwrap_or(&name).to_owned();
-    match fs::renameat_with(&above, &name, &target, &new, fs::RenameFlags::NOREPLACE) {
+    let rename = || fs::renameat_with(&above, &name, &target, &new, fs::RenameFlags::NOREPLACE);
+    let mut renamed = rename();
+    let mut _opened = None;
+    if matches!(renamed, Err(Errno::ACCESS | Errno::PERM)) {
+        _opened = Some(OpenedForMove::open(&above, &name));
+        renamed = rename();
+    }
+    match renamed {
         Err(Errno::XDEV) => {
+            _opened.get_or_insert_with(|| OpenedForMove::open(&above, &name));
             let kept = across(above.as_fd(), &name, target.as_fd(), &new)?;
             Ok(kept.map_or(place, |kept| root.join(path).with_file_name(kept)))
         }
         renamed => renamed.map(|()| place),
+    }
+}
+
+/// A directory that its owner has closed to changes, and that is open while something is moved out of it.
+struct OpenedForMove<'a> {
+    directory: &'a OwnedFd,
+    mode: Option<Mode>,
+}
+
+impl<'a> OpenedForMove<'a> {
+    /// Opens `directory`, and `name` in it if that is a directory: what it lies in can only be changed then.
+    fn open(directory: &'a OwnedFd, name: &OsStr) -> Self {
+        let mut opened = Self {
+            directory,
+            mode: None,
+        };
+        if let Ok(stat) = fs::fstat(directory) {
+            let mode = Mode::from_raw_mode(stat.st_mode);
+            if !mode.contains(Mode::RWXU) && fs::fchmod(directory, mode | Mode::RWXU).is_ok() {
+                opened.mode = Some(mode);
+            }
+        }
+        let stat = fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+        if stat.is_ok_and(|stat| !Mode::from_raw_mode(stat.st_mode).contains(Mode::RWXU)) {
+            // If it is none, or not ours, there is nothing to open.
+            let _ = open_name(directory.as_fd(), name);
+        }
+        opened
+    }
+}
+
+impl Drop for OpenedForMove<'_> {
+    fn drop(&mut self) {
+        if let Some(mode) = self.mode {
+            let _ = fs::fchmod(self.directory, mode);
+        }
     }
 }
 
@@ -100,17 +144,21 @@ pub(super) fn parent(root: &Path, path: &Path) -> Result<(OwnedFd, OsString)> {
 /// Lets the owner of a directory look into it again.
 pub(super) fn open_up(root: &Path, path: &Path) -> Result<()> {
     let (above, name) = parent(root, path)?;
+    open_name(above.as_fd(), &name)
+}
+
+fn open_name(above: BorrowedFd<'_>, name: &OsStr) -> Result<()> {
     // Without following a link: the mode of what it leads to is not ours to change.
-    let stat = fs::statat(&above, &name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let stat = fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(Errno::NOTDIR);
     }
     let mode = Mode::from_raw_mode(stat.st_mode) | Mode::RWXU;
-    fs::chmodat(&above, &name, mode, AtFlags::SYMLINK_NOFOLLOW).or_else(|error| match error {
+    fs::chmodat(above, name, mode, AtFlags::SYMLINK_NOFOLLOW).or_else(|error| match error {
         // Older kernels cannot change the mode of a name only: they take it by an open handle.
         Errno::OPNOTSUPP | Errno::NOSYS => {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let handle = fs::openat(&above, &name, flags, Mode::empty())?;
+            let handle = fs::openat(above, name, flags, Mode::empty())?;
             let number = std::os::fd::AsRawFd::as_raw_fd(&handle);
             fs::chmod(format!("/proc/self/fd/{number}"), mode)
         }

@@ -37,9 +37,27 @@ impl ShownRules {
 
     /// What may be done at a canonical path.
     pub(super) fn rights(&self, path: &Path) -> Rights {
-        let mut above = path.ancestors();
-        let deepest = above.find_map(|above| self.rules.get(above));
-        deepest.map_or(Rights::NONE, |(rights, _)| *rights)
+        self.deepest(path)
+            .map_or(Rights::NONE, |(rights, _)| *rights)
+    }
+
+    /// The deepest rule at or above a path. A tool can make paths of any depth, so not each step of one is looked up:
+    /// the rule that is next to a path in their order lies at or above it, or below the step at which both part.
+    fn deepest(&self, path: &Path) -> Option<&(Rights, RuleSource)> {
+        let mut path = path.to_owned();
+        loop {
+            #[cfg(test)]
+            super::testing::count_step();
+            let (near, rule) = self.rules.range(..=path.clone()).next_back()?;
+            if path.starts_with(near) {
+                return Some(rule);
+            }
+            let both = path
+                .iter()
+                .zip(near)
+                .take_while(|(one, other)| one == other);
+            path = both.map(|(name, _)| name).collect();
+        }
     }
 
     /// Whether there is a rule at exactly this path.

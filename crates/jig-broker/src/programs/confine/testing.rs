@@ -5,6 +5,7 @@
     reason = "the tests prepare and inspect workspaces from outside"
 )]
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
@@ -146,4 +147,20 @@ pub(crate) fn as_a_user(test: impl FnOnce() + Send) {
         });
         thread.join().unwrap();
     });
+}
+
+thread_local! {
+    static STEPS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts one step of the work that a test measures: a name that is looked up, or one that is compared.
+pub(crate) fn count_step() {
+    STEPS.set(STEPS.get() + 1);
+}
+
+/// How many steps something takes.
+pub(crate) fn steps(act: impl FnOnce()) -> usize {
+    let before = STEPS.get();
+    act();
+    STEPS.get() - before
 }

@@ -4,7 +4,7 @@
 //! It follows no link, so a tool that swaps directories for links meanwhile leads it nowhere else. What a
 //! directory held is remembered for the next walk: as long as its times are the same, it is not read again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,12 @@ use jig_proto::ProjectPath;
 use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::listing::{self, DirectoryIdentity, SensitiveKind};
+use super::listing::{self, DirectoryIdentity, SensitiveKind, SensitiveListing};
+use super::move_away;
+
+mod places;
+
+pub(super) use places::{WalkScope, walk_places};
 
 #[cfg(test)]
 mod tests;
@@ -60,25 +65,29 @@ impl WalkFindings {
 
 /// Walks over the workspace at `root`.
 pub(super) fn walk(policy: &Policy, root: &Path) -> rustix::io::Result<WalkFindings> {
-    walk_at_most(policy, root, MOST_DIRECTORIES)
+    walk_at_most(policy, root, MOST_DIRECTORIES, None)
 }
 
-fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result<WalkFindings> {
-    let directory = fs::open(root, DIRECTORY, Mode::empty())?;
-    // Repositories of git are found apart, each as a whole.
-    let lines = policy.guard_lines();
-    let lines = lines.retain(|line| line.kind() != GuardKind::Git);
-    let named = lines.iter().map(|line| -> &str { line.pattern() });
-    let patterns: Vec<&str> = policy.sensitive().patterns().chain(named).collect();
+/// As [`walk`]. Directories that cannot be looked into are opened for their owner first, all but those of `closed`:
+/// whatever a tool has put into them has to be seen.
+pub(super) fn walk_and_open(
+    policy: &Policy,
+    root: &Path,
+    closed: &BTreeSet<PathBuf>,
+) -> rustix::io::Result<WalkFindings> {
+    walk_at_most(policy, root, MOST_DIRECTORIES, Some(closed))
+}
+
+fn walk_at_most(
+    policy: &Policy,
+    root: &Path,
+    most: usize,
+    closed: Option<&BTreeSet<PathBuf>>,
+) -> rustix::io::Result<WalkFindings> {
+    let lines = named_lines(policy);
+    let patterns = patterns(policy, &lines);
     let key = WalkKey::of(policy, root, &patterns);
-    let mut walk = WorkspaceWalk {
-        policy,
-        root: directory,
-        lines,
-        endings: Endings::of(&patterns),
-        found: WalkFindings::default(),
-        buffer: Vec::with_capacity(LISTING_BUFFER),
-    };
+    let mut walk = WorkspaceWalk::new(policy, root, closed)?;
     let mut tree = REMEMBERED.take(&key);
     // Level by level: if there is no end to it, it is the depth that stays unseen.
     let mut left = VecDeque::from([(&mut tree, PathBuf::new())]);
@@ -93,6 +102,18 @@ fn walk_at_most(policy: &Policy, root: &Path, most: usize) -> rustix::io::Result
     }
     REMEMBERED.put(key, tree);
     Ok(walk.found)
+}
+
+/// The lines of the table of guards that are found by name. Repositories of git are found apart, each as a whole.
+fn named_lines(policy: &Policy) -> GuardLines {
+    let lines = policy.guard_lines();
+    lines.retain(|line| line.kind() != GuardKind::Git)
+}
+
+/// How the names end that matter.
+fn patterns<'a>(policy: &'a Policy, lines: &'a GuardLines) -> Vec<&'a str> {
+    let named = lines.iter().map(|line| -> &str { line.pattern() });
+    policy.sensitive().patterns().chain(named).collect()
 }
 
 /// A directory as it was seen, with what the policy says about it.
@@ -118,16 +139,37 @@ struct WalkedDirectory {
 
 struct WorkspaceWalk<'p> {
     policy: &'p Policy,
+    path: &'p Path,
     root: OwnedFd,
     /// What the table guards from changes.
     lines: GuardLines,
+    /// Directories that stay closed; `None` if all do.
+    stay_closed: Option<&'p BTreeSet<PathBuf>>,
     endings: Endings,
     found: WalkFindings,
     /// Room for the names of a directory.
     buffer: Vec<u8>,
 }
 
-impl WorkspaceWalk<'_> {
+impl<'p> WorkspaceWalk<'p> {
+    fn new(
+        policy: &'p Policy,
+        path: &'p Path,
+        stay_closed: Option<&'p BTreeSet<PathBuf>>,
+    ) -> rustix::io::Result<Self> {
+        let lines = named_lines(policy);
+        Ok(Self {
+            policy,
+            path,
+            root: fs::open(path, DIRECTORY, Mode::empty())?,
+            endings: Endings::of(&patterns(policy, &lines)),
+            lines,
+            stay_closed,
+            found: WalkFindings::default(),
+            buffer: Vec::with_capacity(LISTING_BUFFER),
+        })
+    }
+
     /// Looks through a directory, and says what is left to be looked at.
     fn directory<'n>(
         &mut self,
@@ -138,6 +180,16 @@ impl WorkspaceWalk<'_> {
         if !self.is_as_seen(node, &path) {
             self.read(node, &path);
         }
+        self.report(node, path, left);
+    }
+
+    /// Adds what a directory holds to the findings.
+    fn report<'n>(
+        &mut self,
+        node: &'n mut WalkedDirectory,
+        path: PathBuf,
+        left: &mut VecDeque<(&'n mut WalkedDirectory, PathBuf)>,
+    ) {
         for (name, kind) in &node.sensitive {
             let found = match kind {
                 SensitiveKind::Link => &mut self.found.links,
@@ -182,12 +234,28 @@ impl WorkspaceWalk<'_> {
     /// Reads a directory. One that is gone is empty. One that may not be read counts as locked: a tool that
     /// has the same user as we can open it, after having closed it in an earlier call.
     fn read(&mut self, node: &mut WalkedDirectory, path: &Path) {
+        let mut listing = self.listing(path);
+        if matches!(listing, Err(LOCKED | Errno::PERM))
+            && self
+                .stay_closed
+                .is_some_and(|closed| !closed.contains(path))
+            && move_away::open_up(self.path, path).is_ok()
+        {
+            listing = self.listing(path);
+        }
+        node.is_locked = matches!(listing, Err(LOCKED | Errno::PERM));
+        self.take(node, path, listing.unwrap_or_default());
+    }
+
+    fn listing(&mut self, path: &Path) -> rustix::io::Result<SensitiveListing> {
         let endings = &self.endings;
         let wanted = |name: &[u8]| endings.may_be(name);
-        let listing = open_below(self.root.as_fd(), at(path))
-            .and_then(|directory| listing::read(&directory, &mut self.buffer, wanted));
-        node.is_locked = matches!(listing, Err(Errno::ACCESS | Errno::PERM));
-        let listing = listing.unwrap_or_default();
+        open_below(self.root.as_fd(), at(path))
+            .and_then(|directory| listing::read(&directory, &mut self.buffer, wanted))
+    }
+
+    /// Judges the names of a directory.
+    fn take(&mut self, node: &mut WalkedDirectory, path: &Path, listing: SensitiveListing) {
         node.seen = listing.identity;
         let mut known: HashMap<OsString, WalkedDirectory> = std::mem::take(&mut node.below)
             .into_iter()
@@ -254,20 +322,25 @@ impl WorkspaceWalk<'_> {
 
 /// A relative path as the policy is asked about it. One that is no text can be named by no rule; what it
 /// would be sensitive for still counts.
-fn asked(path: &Path) -> Option<ProjectPath> {
+pub(super) fn asked(path: &Path) -> Option<ProjectPath> {
     ProjectPath::normalize(&path.to_string_lossy()).ok()
 }
 
 /// A relative path as the kernel takes it.
-fn at(path: &Path) -> &OsStr {
+pub(super) fn at(path: &Path) -> &OsStr {
     match path.as_os_str().is_empty() {
         true => OsStr::new("."),
         false => path.as_os_str(),
     }
 }
 
+/// Opens the directory at an absolute path.
+pub(super) fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
+    fs::open(path, DIRECTORY, Mode::empty())
+}
+
 /// Opens a directory of the workspace without following any link.
-fn open_below(root: BorrowedFd<'_>, path: &OsStr) -> rustix::io::Result<OwnedFd> {
+pub(super) fn open_below(root: BorrowedFd<'_>, path: &OsStr) -> rustix::io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
         use fs::ResolveFlags;
@@ -399,10 +472,13 @@ impl WalkCache {
 static REMEMBERED: WalkCache = WalkCache(Mutex::new(Vec::new()));
 
 /// Git's store of contents: many directories, and only names that git makes up.
-fn is_git_objects(asked: &ProjectPath) -> bool {
+pub(super) fn is_git_objects(asked: &ProjectPath) -> bool {
     let text = asked.as_str();
     text == ".git/objects" || text.ends_with("/.git/objects")
 }
+
+/// What a directory answers whose owner has closed it.
+const LOCKED: Errno = Errno::ACCESS;
 
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)

@@ -3,7 +3,8 @@
 //! Nothing is decided here: what a path gets is what [`Policy::granted`] says, asked at every path where
 //! the answer can change, so that the operating system and every other enforcer agree (G-120).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::{Path, PathBuf};
 
 use jig_policy::{Capability, FileCapabilities, Policy, ProtectionLevel};
@@ -13,7 +14,7 @@ use jig_sandbox::{Rights, RuleSource};
 use super::host_files::{self, HostFileType};
 use super::repository;
 use super::shown_paths::ShownRules;
-use super::walk::WalkFindings;
+use super::walk::{self, WalkFindings};
 
 #[cfg(test)]
 mod tests;
@@ -38,8 +39,6 @@ pub(super) struct ForbiddenPath {
     pub(super) base: Option<PathBuf>,
     /// Relative to the workspace, or to `base`.
     pub(super) path: ProjectPath,
-    /// Whether no rule of any tool opens it.
-    pub(super) always: bool,
     /// Where a link of that name leads to, if there is one. It has to stay.
     pub(super) link: Option<PathBuf>,
     /// Why, as a clause: "it is configuration that jig loads".
@@ -59,6 +58,7 @@ pub(super) fn show(
         shown,
         workspace: WorkspaceAdditions::default(),
         above: BTreeSet::new(),
+        missing: HashSet::new(),
     };
     // From the root down: what a path is compared with has to be there.
     let mut paths: BTreeSet<(usize, &ProjectPath)> = BTreeSet::new();
@@ -131,28 +131,32 @@ struct WorkspaceProfileBuilder<'a> {
     workspace: WorkspaceAdditions,
     /// The directories above all that is restricted.
     above: BTreeSet<ProjectPath>,
+    /// The names at which nothing stands and nothing may.
+    missing: HashSet<ProjectPath>,
 }
 
 impl WorkspaceProfileBuilder<'_> {
     /// Shows one path at which the policy may say something else than above it.
     fn place(&mut self, path: &ProjectPath) {
+        let root = self.root;
+        self.place_found(path, || found(root, path));
+    }
+
+    /// The same of a path at which that stands what `found` gives.
+    fn place_found(&mut self, path: &ProjectPath, found: impl FnOnce() -> PathPresence) {
         let full = self.full(path);
         let rights = rights(self.policy.granted(path));
         let outside = self.shown.rights(&full);
         if rights == outside {
-            // A folder may be opened to another tool; the configuration in it never is.
-            if self.is_forbidden(path) && is_never(self.policy, path) {
-                self.forbid(path, None);
-            }
             return;
         }
         self.note_above(path);
-        let found = found(self.root, path);
+        let found = found();
         // What is there must be held. What is not cannot be, and is looked for afterwards instead.
         let source = match found {
             _ if self.is_declared(path) => RuleSource::Declared,
             PathPresence::Present => RuleSource::Implied,
-            PathPresence::Missing | PathPresence::Link(_) | PathPresence::BehindLink => {
+            PathPresence::Missing { .. } | PathPresence::Link(_) | PathPresence::BehindLink => {
                 RuleSource::Guard
             }
         };
@@ -160,9 +164,9 @@ impl WorkspaceProfileBuilder<'_> {
             PathPresence::Present => self.shown.add(full, rights, source),
             PathPresence::Link(target) => self.forbid(path, Some(target)),
             PathPresence::BehindLink => {}
-            PathPresence::Missing => {
+            PathPresence::Missing { first } => {
                 if outside.has_any(Rights::CREATE) && !rights.has(Rights::CREATE) {
-                    self.forbid(path, None);
+                    self.forbid_missing(path, first);
                     self.shown.add(full, rights, source);
                 } else if source == RuleSource::Declared
                     && rights.has(Rights::CREATE)
@@ -187,17 +191,30 @@ impl WorkspaceProfileBuilder<'_> {
             // No rule can name it, and nobody should have to guess what it says.
             return self.closed(git);
         };
+        // Opened once: a path with many components takes the kernel a while each time.
+        let Ok(directory) = walk::open_directory(self.root)
+            .and_then(|root| walk::open_below(root.as_fd(), Path::new(git.as_str()).as_os_str()))
+        else {
+            return;
+        };
+        let own = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
         let mut parts: Vec<String> = REPOSITORY.iter().map(|part| (*part).to_owned()).collect();
-        for name in host_files::names(&self.root.join(git.as_str()).join("worktrees")) {
+        for name in host_files::names(&own.join("worktrees")) {
             // One that is no text is as good as unseen, and git makes none.
             if let Some(name) = name.to_str() {
                 parts.push(format!("worktrees/{name}/commondir"));
                 parts.push(format!("worktrees/{name}/config.worktree"));
             }
         }
+        let depth = git.depth();
         for part in parts {
             if let Ok(part) = ProjectPath::normalize(&part) {
-                self.place(&git.join(&part));
+                self.place_found(&git.join(&part), || match found(&own, &part) {
+                    PathPresence::Missing { first } => PathPresence::Missing {
+                        first: first + depth,
+                    },
+                    found => found,
+                });
             }
         }
     }
@@ -234,7 +251,7 @@ impl WorkspaceProfileBuilder<'_> {
                     .add(full, rights(granted.collect()), RuleSource::Implied);
             }
             PathPresence::Link(target) => self.forbid(&asked, Some(target)),
-            PathPresence::Missing | PathPresence::BehindLink => {}
+            PathPresence::Missing { .. } | PathPresence::BehindLink => {}
         }
     }
 
@@ -270,12 +287,14 @@ impl WorkspaceProfileBuilder<'_> {
     /// Pins the directories that the policy lets nobody move away, but lets be changed inside.
     fn pin(&mut self, walked: &[PathBuf]) {
         let mut pins: BTreeSet<PathBuf> = walked.iter().map(|path| self.root.join(path)).collect();
+        let root = walk::open_directory(self.root);
         for path in &self.above {
             let may_change = self.policy.granted(path).has(Capability::Delete);
             let full = path.as_str();
             if may_change
                 && !self.policy.can(Capability::Delete, path)
-                && found(self.root, path) == PathPresence::Present
+                && let Ok(root) = &root
+                && walk::open_below(root.as_fd(), full.as_ref()).is_ok()
             {
                 pins.insert(self.root.join(full));
             }
@@ -283,31 +302,41 @@ impl WorkspaceProfileBuilder<'_> {
         self.workspace.pins.extend(pins);
     }
 
-    fn forbid(&mut self, path: &ProjectPath, link: Option<PathBuf>) {
-        let always = is_never(self.policy, path);
-        if !always && self.is_forbidden(path) {
-            return;
+    /// Forbids a name at which nothing stands, from the component with this number on.
+    fn forbid_missing(&mut self, path: &ProjectPath, first: usize) {
+        // Whatever lies in something that is missing is forbidden with it. What is above the first is there.
+        let mut here = Some(path.clone());
+        while let Some(path) = here.filter(|path| path.depth() >= first) {
+            #[cfg(test)]
+            super::testing::count_step();
+            if self.missing.contains(&path) {
+                return;
+            }
+            here = path.parent();
         }
+        self.missing.insert(path.clone());
+        self.forbid(path, None);
+    }
+
+    fn forbid(&mut self, path: &ProjectPath, link: Option<PathBuf>) {
         self.workspace.forbidden.push(ForbiddenPath {
             base: None,
-            always,
             path: path.clone(),
             link,
             reason: reason(self.policy, path),
         });
     }
 
-    /// Whether a path lies in something that may not come into being.
-    fn is_forbidden(&self, path: &ProjectPath) -> bool {
-        let covers = |other: &ForbiddenPath| other.link.is_none() && path.starts_with(&other.path);
-        self.workspace.forbidden.iter().any(covers)
-    }
-
     fn note_above(&mut self, path: &ProjectPath) {
         let mut above = path.parent();
         while let Some(path) = above.filter(|path| !path.is_root()) {
+            #[cfg(test)]
+            super::testing::count_step();
             above = path.parent();
-            self.above.insert(path);
+            // Of a directory that is known, those above it are known as well.
+            if !self.above.insert(path) {
+                return;
+            }
         }
     }
 
@@ -326,7 +355,7 @@ impl WorkspaceProfileBuilder<'_> {
 }
 
 /// Directories, or where there are many, those that they are in: each costs a mount.
-fn gathered(directories: &[PathBuf]) -> BTreeSet<PathBuf> {
+pub(super) fn gathered(directories: &[PathBuf]) -> BTreeSet<PathBuf> {
     let mut gathered: BTreeSet<PathBuf> = directories.iter().cloned().collect();
     loop {
         let depth = |path: &Path| path.iter().count();
@@ -348,12 +377,6 @@ fn gathered(directories: &[PathBuf]) -> BTreeSet<PathBuf> {
 
 /// How many directories are closed one by one.
 const MOST_CLOSED: usize = 256;
-
-/// Whether no rule can open a path for changes.
-fn is_never(policy: &Policy, path: &ProjectPath) -> bool {
-    let guard = policy.protection(path);
-    guard.is_some_and(|guard| guard.level == ProtectionLevel::Never)
-}
 
 /// Why a path may not come into being, as a clause.
 pub(super) fn reason(policy: &Policy, path: &ProjectPath) -> String {
@@ -379,7 +402,10 @@ pub(super) fn reason(policy: &Policy, path: &ProjectPath) -> String {
 #[derive(Debug, PartialEq, Eq)]
 enum PathPresence {
     Present,
-    Missing,
+    /// Nothing stands there, nor at the component with this number, counted from 1.
+    Missing {
+        first: usize,
+    },
     /// It is a link.
     Link(PathBuf),
     /// A directory above it is a link by now.
@@ -393,7 +419,7 @@ fn found(root: &Path, path: &ProjectPath) -> PathPresence {
         here.push(name);
         let is_last = number + 1 == count;
         match host_files::stands_itself(&here) {
-            None => return PathPresence::Missing,
+            None => return PathPresence::Missing { first: number + 1 },
             Some(HostFileType::Link(target)) if is_last => return PathPresence::Link(target),
             Some(HostFileType::Link(_)) => return PathPresence::BehindLink,
             Some(_) => {}

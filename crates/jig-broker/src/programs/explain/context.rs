@@ -110,8 +110,8 @@ impl<'a> RunSurroundings<'a> {
 
     /// Whether a path is one of jig's own.
     pub(super) fn is_ours(&self, path: &Path) -> bool {
-        let state = self.settings.state.iter();
-        let mut ours = state.chain(&self.inner.process.hidden);
+        let ours = self.settings.state.iter().chain(&self.settings.config);
+        let mut ours = ours.chain(&self.inner.process.hidden);
         ours.any(|ours| path.starts_with(ours))
             || self
                 .home

@@ -1,6 +1,6 @@
-//! What a server must not leave behind is moved away while it runs, and what others make meanwhile is not.
+//! What a server must not leave behind is moved away while it runs, whoever has made it.
 
-use std::time::{Duration, Instant};
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::server::{World, until};
 
@@ -44,86 +44,73 @@ fn intruders_are_gone_after_the_call() {
     }
 }
 
-/// To ask whether there can be any looks at nothing, and so costs a thread that serves others no time.
-#[test]
-fn whether_there_can_be_intruders_is_known_without_looking() {
-    let world = writer();
-    let mut talk = world.start();
-    let mark = talk.process.mark();
-    assert_eq!(talk.ask("write .env"), "ok .env");
-    assert!(talk.process.may_have_intruded(&mark));
-    assert!(world.folder.join("ws/.env").exists(), "nobody has looked");
-    assert!(!talk.process.intruded_since(&mark).is_empty());
-    // What was found by whoever looked is known to all who asked before.
-    assert!(talk.process.may_have_intruded(&mark));
-    // When it has made nothing for a while there is nothing to look for.
-    until("it is quiet", || {
-        // It is not looked twice within so short a time, whatever was made.
-        jig_testkit::let_pass(Duration::from_millis(500));
-        let mark = talk.process.mark();
-        assert!(talk.ask("read src/a").starts_with("ok"));
-        !talk.process.may_have_intruded(&mark)
-    });
-    // And once it makes something again, there is.
-    jig_testkit::let_pass(Duration::from_millis(500));
-    let mark = talk.process.mark();
-    assert_eq!(talk.ask("write jig.toml"), "ok jig.toml");
-    assert!(talk.process.may_have_intruded(&mark));
-    assert!(!talk.process.intruded_since(&mark).is_empty());
-}
-
-/// What a server makes while nobody waits for it does not stay either.
+/// What a server makes while nobody waits for it does not stay either, and is told to whoever asks next.
 #[test]
 fn intruders_are_gone_when_it_was_no_call() {
     let world = writer();
     let mut talk = world.start();
-    assert_eq!(talk.ask("write .env"), "ok .env");
-    let path = world.folder.join("ws/.env");
-    until("it is moved away", || !path.exists());
-    drop(talk);
-}
-
-/// The user works on while a server runs for days: their files are not taken for its.
-#[test]
-fn what_others_make_stays() {
-    let world = writer();
-    let mut talk = world.start();
-    assert_eq!(talk.ask("write src/new"), "ok src/new");
-    // It has made something; it counts as quiet when it was looked after a few times.
-    let start = Instant::now();
-    let path = world.folder.join("ws/.env");
-    until("it is quiet", || {
-        std::fs::write(&path, "TOKEN=x").unwrap();
-        let _ = talk.process.refused_since(&talk.process.mark());
-        talk.process.outdated().is_some()
-    });
-    assert!(start.elapsed() > Duration::from_secs(5));
-    let outdated = talk.process.outdated().unwrap();
-    assert!(outdated.contains("`.env`"), "{outdated}");
-    assert!(path.exists());
-    // Its next work does not take it away, nor does its end.
     let mark = talk.process.mark();
-    assert_eq!(talk.ask("write src/newer"), "ok src/newer");
-    assert_eq!(talk.process.refused_since(&mark), []);
-    assert!(path.exists());
-    drop(talk);
-    assert!(path.exists());
-    // No journal is left that would have the next jig do so.
-    let calls = std::fs::read_dir(world.folder.join("state/calls"));
-    let left: Vec<_> = calls.into_iter().flatten().flatten().collect();
-    assert!(left.is_empty(), "{left:?}");
-    // A new server does not see it.
-    assert!(world.start().ask("read .env").starts_with("error "));
+    for name in [".env", "src/.env", "jig.toml"] {
+        assert_eq!(talk.ask(&format!("write {name}")), format!("ok {name}"));
+        let path = world.folder.join("ws").join(name);
+        until("it is moved away", || !path.exists());
+    }
+    assert!(talk.process.may_have_intruded(&mark));
+    let told = talk.process.intruded_since(&mark);
+    let targets: Vec<&str> = told.iter().map(|one| one.target.as_str()).collect();
+    for name in [".env", "src/.env", "jig.toml"] {
+        assert!(targets.contains(&name), "{targets:?}");
+    }
+    // Who asks for what came later is told nothing.
+    let mark = talk.process.mark();
+    assert!(talk.ask("read src/a").starts_with("ok"));
+    assert!(!talk.process.may_have_intruded(&mark));
 }
 
-/// Nor does the end of a server that made nothing take them away.
+/// However long a server was quiet: nobody can tell who makes something meanwhile, so it is moved, and not lost.
 #[test]
-fn what_others_make_stays_when_a_server_ends_that_made_nothing() {
+fn what_others_make_is_moved_and_kept() {
     let world = writer();
     let mut talk = world.start();
     assert!(talk.ask("read src/a").starts_with("ok"));
-    let path = world.folder.join("ws/jig.toml");
-    std::fs::write(&path, "").unwrap();
+    let mark = talk.process.mark();
+    let path = world.folder.join("ws/.env");
+    std::fs::write(&path, "TOKEN=x").unwrap();
+    until("it is moved away", || !path.exists());
+    let mut told = Vec::new();
+    until("it is told", || {
+        told.extend(talk.process.intruded_since(&mark));
+        !told.is_empty()
+    });
+    let removed = walked(&world.folder.join("state/removed"));
+    let is_kept =
+        |path: &Utf8PathBuf| std::fs::read_to_string(path).is_ok_and(|is| is == "TOKEN=x");
+    assert!(removed.iter().any(is_kept), "{removed:?}");
+    assert!(told[0].why.contains("it was moved to"), "{told:?}");
+    // What was there before it started is nobody's, when it is saved anew.
     drop(talk);
-    assert!(path.exists());
+    std::fs::write(&path, "TOKEN=y").unwrap();
+    let mut talk = world.start();
+    let saved = world.folder.join("ws/saved");
+    std::fs::write(&saved, "TOKEN=z").unwrap();
+    std::fs::rename(&saved, &path).unwrap();
+    assert_eq!(talk.ask("write src/.env"), "ok src/.env");
+    let other = world.folder.join("ws/src/.env");
+    until("the other is moved away", || !other.exists());
+    drop(talk);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "TOKEN=z");
+    // No journal is left that would have the next jig do so.
+    assert_eq!(walked(&world.folder.join("state/calls")), [""; 0]);
+}
+
+/// The files below a directory.
+fn walked(directory: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let mut found = Vec::new();
+    for entry in directory.read_dir_utf8().into_iter().flatten().flatten() {
+        match entry.path().is_dir() {
+            true => found.extend(walked(entry.path())),
+            false => found.push(entry.path().to_owned()),
+        }
+    }
+    found
 }

@@ -207,14 +207,6 @@ impl LiveServer {
         }
     }
 
-    /// Why it should be started anew when nobody uses it, if it should.
-    fn outdated(&self) -> Option<String> {
-        match &self.behind {
-            ServerPeer::Program { process, .. } => process.outdated(),
-            ServerPeer::Remote(_) => None,
-        }
-    }
-
     /// What a failure names, and the server was not given. What is `known` is left out.
     pub(super) fn refused_by_its_words(&self, said: &str, known: &[Denial]) -> Vec<Denial> {
         match &self.behind {
@@ -346,7 +338,7 @@ async fn until_end(
             Some(idle) => Some(idle.saturating_sub(live.unused())),
             None => None,
         };
-        let look_in = look_in.map_or(OUTDATED, |look_in| look_in.min(OUTDATED));
+        let look_in = look_in.unwrap_or(LONGEST_LOOK);
         tokio::select! {
             () = closed.cancelled() => return ServerStopReason::Died,
             () = ended.cancelled() => {
@@ -361,11 +353,6 @@ async fn until_end(
             }
             () = sleep(look_in) => {
                 if idle.is_some_and(|idle| slot.closes_idle(live, idle)) {
-                    return ServerStopReason::Unwanted;
-                }
-                // Its sandbox does not know of something that it must not see. The next call starts it with one
-                // that does.
-                if live.outdated().is_some() && slot.closes_idle(live, Duration::ZERO) {
                     return ServerStopReason::Unwanted;
                 }
             }
@@ -493,6 +480,3 @@ const FATE_KNOWN: Duration = Duration::from_secs(5);
 /// How often it is looked whether a server that is in use has become idle.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const LONGEST_LOOK: Duration = Duration::from_secs(10);
-
-/// How often it is looked whether a server has to be started anew.
-const OUTDATED: Duration = Duration::from_secs(5);

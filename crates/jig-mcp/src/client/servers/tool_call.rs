@@ -245,7 +245,7 @@ impl ServerCallAttempt<'_> {
                 if intruded.is_empty() {
                     return Ok(content);
                 }
-                // Whatever it says: what it left would have counted as somebody else's.
+                // Whatever it says: what it left would have had the power of somebody else's.
                 let mut error = ToolError::of_content(content.followed_by(Content::text(INTRUDED)));
                 error.denials = intruded;
                 Err(error)

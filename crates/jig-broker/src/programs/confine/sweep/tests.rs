@@ -15,11 +15,20 @@ use super::super::testing::{TestTree, as_a_user};
 use super::super::{ConfineSettings, walk, workspace_rules};
 use super::{Intruder, SweepWatch, pending};
 
-fn begin(tree: &TestTree, rules: &[&str]) -> Option<SweepWatch> {
+pub(super) fn begin(tree: &TestTree, rules: &[&str]) -> Option<SweepWatch> {
     begin_with(tree, rules, &Guards::of_workspace())
 }
 
-fn begin_with(tree: &TestTree, rules: &[&str], guards: &Guards) -> Option<SweepWatch> {
+pub(super) fn begin_with(tree: &TestTree, rules: &[&str], guards: &Guards) -> Option<SweepWatch> {
+    begin_with_more(tree, rules, guards, |_| ())
+}
+
+pub(super) fn begin_with_more(
+    tree: &TestTree,
+    rules: &[&str],
+    guards: &Guards,
+    change: impl FnOnce(&mut Vec<super::ForbiddenPath>),
+) -> Option<SweepWatch> {
     let root = tree.root().join("ws");
     let policy = Arc::new(policy(tree, rules, guards));
     let settings = ConfineSettings {
@@ -27,7 +36,8 @@ fn begin_with(tree: &TestTree, rules: &[&str], guards: &Guards) -> Option<SweepW
         ..ConfineSettings::default()
     };
     let walked = walk::walk(&policy, &root).unwrap();
-    let shown = workspace_rules::show(&policy, &root, &walked, &mut ShownRules::default());
+    let mut shown = workspace_rules::show(&policy, &root, &walked, &mut ShownRules::default());
+    change(&mut shown.forbidden);
     SweepWatch::begin(&settings, &policy, &root, shown.forbidden, &walked).unwrap()
 }
 
@@ -46,7 +56,7 @@ fn policy(tree: &TestTree, rules: &[&str], guards: &Guards) -> Policy {
     Policy::compile(&access, DefaultAccess::STDIO, guards, &workspace).unwrap()
 }
 
-fn names(intruders: &[Intruder]) -> Vec<String> {
+pub(super) fn names(intruders: &[Intruder]) -> Vec<String> {
     let mut names: Vec<String> = intruders
         .iter()
         .map(|intruder| intruder.path.display().to_string())
@@ -71,6 +81,9 @@ fn check(before: &[&str], rules: &[&str], made: &[&str], taken: &[&str]) {
     }
     assert_eq!(journals(&tree), 0);
 }
+
+/// What is loaded from a workspace.
+const FILES: [&str; 2] = ["jig.toml", ".jig/config.toml"];
 
 fn journals(tree: &TestTree) -> usize {
     std::fs::read_dir(tree.root().join("state/calls")).map_or(0, Iterator::count)
@@ -129,31 +142,25 @@ fn x66_sensitive_names_that_a_tool_made_are_taken_away() {
     check(&[], &[". rw", ".env rw"], &["ws/.env"], &[]);
     // What lies in something that is taken away goes with it.
     check(&[], &[], &["ws/a/.ssh/.env/.netrc"], &["a/.ssh"]);
-    // New repositories come with examples of hooks, which nothing runs.
-    check(
-        &["ws/.git/HEAD"],
-        &[],
-        &[
-            "ws/sub/.git/HEAD",
-            "ws/sub/.git/hooks/pre-commit.sample! = x",
-        ],
-        &[],
-    );
     check(
         &["ws/.git/HEAD"],
         &[],
         &["ws/.git/hooks/pre-push.sample!"],
         &[],
     );
-    check(
-        &[],
-        &[],
-        &[
-            "ws/sub/.git/hooks/pre-commit.sample",
-            "ws/sub/.git/hooks/pre-commit!",
-        ],
-        &["sub/.git"],
-    );
+    // New repositories come with examples of hooks, which nothing runs.
+    for (hook, taken) in [
+        ("pre-push.sample", &[][..]),
+        ("pre-push", &["sub/.git/hooks"]),
+    ] {
+        let tree = TestTree::new(&["ws/.git/HEAD"]);
+        let guards = Guards::of_workspace().without_git();
+        let watch = begin_with(&tree, &[], &guards).unwrap();
+        tree.put("ws/sub/.git/HEAD");
+        tree.put("ws/sub/.git/hooks/pre-commit.sample! = x");
+        tree.put(&format!("ws/sub/.git/hooks/{hook}!"));
+        assert_eq!(names(&watch.end()), taken);
+    }
 }
 
 #[test]
@@ -211,7 +218,7 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     .iter()
     .for_each(|entry| tree.put(entry));
     // While it lives (it is this process), what appeared is only suspect.
-    let found = pending(&state, &root).unwrap();
+    let found = pending(&state, &root, &FILES).unwrap();
     assert_eq!(found.removed, []);
     let suspects: Vec<&Path> = found
         .suspects
@@ -222,13 +229,13 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
     assert_eq!(found.suspects[0].process, std::process::id());
     // Another process has its number by now.
     kill(&tree);
-    let found = pending(&state, &root).unwrap();
+    let found = pending(&state, &root, &FILES).unwrap();
     assert_eq!(names(&found.removed), [".git/hooks", "jig.toml"]);
     assert_eq!(found.suspects, []);
     assert_eq!(journals(&tree), 0);
     assert_eq!(
-        pending(&state, &root).unwrap(),
-        super::IntruderReport::default()
+        pending(&state, &root, &FILES).unwrap(),
+        crate::IntruderReport::default()
     );
 }
 
@@ -238,17 +245,31 @@ fn a_long_journal_is_swept() {
     let tree = TestTree::new(&["ws/.env"]);
     let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
     let state = tree.root().join("state");
-    let watch = begin(&tree, &[". rw"]).unwrap();
-    let mut known = watch.known();
+    let policy = Arc::new(policy(&tree, &[". rw"], &Guards::of_workspace()));
+    let mut walked = walk::walk(&policy, root.as_std_path()).unwrap();
     let long = "x".repeat(200);
     let many = (0..90_000).map(|number| format!("{long}/{number}/.env").into());
-    known.before.names.extend(many);
-    let journal = watch.journal(&known.forbidden, &known.before);
-    journal
-        .replace(&state, known.journal.as_mut().unwrap())
-        .unwrap();
-    drop(known);
-    std::mem::forget(watch);
+    walked.sensitive.extend(many);
+    let settings = ConfineSettings {
+        state: Some(state.clone()),
+        ..ConfineSettings::default()
+    };
+    let shown = workspace_rules::show(
+        &policy,
+        root.as_std_path(),
+        &walked,
+        &mut ShownRules::default(),
+    );
+    std::mem::forget(
+        SweepWatch::begin(
+            &settings,
+            &policy,
+            root.as_std_path(),
+            shown.forbidden,
+            &walked,
+        )
+        .unwrap(),
+    );
     let length =
         |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().metadata().unwrap().len();
     let lengths: Vec<u64> = std::fs::read_dir(state.join("calls"))
@@ -259,7 +280,7 @@ fn a_long_journal_is_swept() {
     tree.put("ws/jig.toml = evil");
     tree.put("ws/a/.env = evil");
     kill(&tree);
-    let found = pending(&state, &root).unwrap();
+    let found = pending(&state, &root, &FILES).unwrap();
     assert_eq!(names(&found.removed), ["a/.env", "jig.toml"]);
     assert_eq!(journals(&tree), 0);
 }
@@ -273,7 +294,7 @@ fn a_journal_that_cannot_be_read_is_told() {
     let path = state.join("calls/0123456789abcdef");
     let file = std::fs::File::options().write(true).open(path).unwrap();
     file.set_len(jig_files::MOST_JOURNAL_BYTES + 1).unwrap();
-    let error = pending(&state, &root).unwrap_err().to_string();
+    let error = pending(&state, &root, &FILES).unwrap_err().to_string();
     assert!(
         error.contains("0123456789abcdef") && error.contains("longer"),
         "{error}"
@@ -291,7 +312,7 @@ fn names_that_are_no_text_survive_a_crash() {
     std::fs::write(name(b"ws/a/.env\xfe"), "evil").unwrap();
     let state = tree.root().join("state");
     kill(&tree);
-    let found = pending(&state, &root).unwrap();
+    let found = pending(&state, &root, &FILES).unwrap();
     assert_eq!(found.removed.len(), 1, "{found:?}");
     assert!(name(b"ws/a/.env\xff%41").exists() && !name(b"ws/a/.env\xfe").exists());
 }
@@ -308,12 +329,12 @@ fn journals_of_other_workspaces_and_of_strangers_are_left_alone() {
     std::mem::forget(begin(&tree, &[]).unwrap());
     let state = tree.root().join("state");
     assert_eq!(
-        pending(&state, &root).unwrap(),
-        super::IntruderReport::default()
+        pending(&state, &root, &FILES).unwrap(),
+        crate::IntruderReport::default()
     );
     assert_eq!(journals(&tree), 3);
-    let nowhere = pending(&tree.root().join("no-state"), &root).unwrap();
-    assert_eq!(nowhere, super::IntruderReport::default());
+    let nowhere = pending(&tree.root().join("no-state"), &root, &FILES).unwrap();
+    assert_eq!(nowhere, crate::IntruderReport::default());
 }
 
 #[test]
@@ -334,54 +355,42 @@ fn without_a_state_directory_it_is_only_said() {
     );
 }
 
+/// That another call may make a name is no alibi: who made it cannot be told.
 #[test]
-fn what_another_call_was_allowed_to_make_is_left_alone() {
+fn what_another_call_may_make_is_taken_away_all_the_same() {
     for first in [true, false] {
         let tree = TestTree::new(&["ws/.git/HEAD"]);
-        // One call may make `.env`, the other may not, and both run at once.
-        let (allowed, other) = if first {
-            let allowed = begin(&tree, &[". rw", ".env rw", ".jig rw"]).unwrap();
-            (allowed, begin(&tree, &[". rw"]).unwrap())
-        } else {
-            let other = begin(&tree, &[". rw"]).unwrap();
-            (
-                begin(&tree, &[". rw", ".env rw", ".jig rw"]).unwrap(),
-                other,
-            )
+        let allows = || begin(&tree, &[". rw", ".env rw", ".jig rw"]).unwrap();
+        let denies = || begin(&tree, &[". rw"]).unwrap();
+        let (allowed, other) = match first {
+            true => (allows(), denies()),
+            false => {
+                let other = denies();
+                (allows(), other)
+            }
         };
-        tree.put("ws/.env = fine");
-        tree.put("ws/.jig/tools/x = fine");
+        tree.put("ws/.env = evil");
+        tree.put("ws/.jig/tools/x = evil");
         tree.put("ws/.env.other = evil");
         assert_eq!(names(&allowed.end()), [".env.other"], "{first}");
-        // Configuration is nobody's to make.
-        tree.put("ws/jig.toml = evil");
-        tree.put("ws/.jig/config.toml = evil");
-        assert_eq!(
-            names(&other.end()),
-            [".jig/config.toml", "jig.toml"],
-            "{first}"
-        );
+        assert_eq!(names(&other.end()), [".env", ".jig"], "{first}");
         assert_eq!(journals(&tree), 0);
-        assert!(tree.content().contains(&"ws/.env = fine".to_owned()));
-        assert!(
-            tree.content()
-                .contains(&"ws/.jig/tools/x = fine".to_owned())
-        );
     }
 }
 
 #[test]
 fn names_outside_the_workspace_are_swept_as_well() {
     let tree = TestTree::new(&["ws/", "main/.git/"]);
-    let watch = begin(&tree, &[]).unwrap();
     let base = tree.root().join("main/.git");
-    watch.known().forbidden.push(super::ForbiddenPath {
-        base: Some(base.clone()),
-        always: true,
-        path: jig_proto::ProjectPath::normalize("hooks").unwrap(),
-        link: None,
-        reason: "it runs".to_owned(),
-    });
+    let watch = begin_with_more(&tree, &[], &Guards::of_workspace(), |forbidden| {
+        forbidden.push(super::ForbiddenPath {
+            base: Some(base.clone()),
+            path: jig_proto::ProjectPath::normalize("hooks").unwrap(),
+            link: None,
+            reason: "it runs".to_owned(),
+        });
+    })
+    .unwrap();
     tree.put("main/.git/hooks/x!");
     let intruders = watch.end();
     assert_eq!(intruders[0].path, base.join("hooks"));
@@ -415,18 +424,10 @@ fn a_directory_that_was_closed_during_the_call_is_looked_into() {
     });
 }
 
-/// Begins when all folders are older than a tick of the file system's clock.
-fn begin_later(tree: &TestTree) -> SweepWatch {
-    let start = std::time::Instant::now();
-    while start.elapsed() < std::time::Duration::from_millis(50) {
-        std::thread::yield_now();
-    }
-    begin(tree, &[]).unwrap()
-}
-
+/// What git will obey comes into being with the preset, or by a rule that names the place.
 #[test]
-fn a_repository_in_a_folder_of_the_users_is_taken_away() {
-    let tree = TestTree::new(&[
+fn a_repository_is_taken_away() {
+    let before = [
         "ws/.git/HEAD",
         "ws/src/a",
         "ws/mine/.git/HEAD",
@@ -438,68 +439,53 @@ fn a_repository_in_a_folder_of_the_users_is_taken_away() {
         "ws/almost/HEAD",
         "ws/docs/",
         "ws/other/",
-    ]);
-    let watch = begin_later(&tree);
-    tree.put("ws/src/.git/config");
-    tree.put("ws/lib/.git = gitdir: ../evil");
-    tree.put("ws/docs/.git -> ../evil");
-    // Git takes these for repositories, too.
-    for entry in ["refs/", "objects/", "HEAD", "config = evil"] {
-        tree.put(&format!("ws/other/{entry}"));
-    }
-    tree.put("ws/almost/commondir = ../evil");
-    // In folders that the call made itself, repositories are nothing special, but for bare ones.
-    tree.put("ws/new/.git/config = [core]\n");
-    tree.put("ws/new2/.git/HEAD");
-    tree.put("ws/new3.git/refs/");
-    tree.put("ws/new3.git/objects/");
-    tree.put("ws/new3.git/HEAD");
-    tree.put("ws/.git/worktrees/wt/commondir = ../..\n");
-    tree.put("ws/wt/.git = gitdir: ../.git/worktrees/wt\n");
-    tree.put("ws/src/HEAD");
+    ];
+    let made = [
+        "ws/src/.git/config",
+        "ws/lib/.git = gitdir: ../evil",
+        "ws/docs/.git -> ../evil",
+        // Git takes these for repositories, too.
+        "ws/other/refs/",
+        "ws/other/objects/",
+        "ws/other/HEAD",
+        "ws/other/config = evil",
+        "ws/almost/commondir = ../evil",
+        // In folders that the call made itself.
+        "ws/new/.git/config = [core]\n",
+        "ws/new2/.git/HEAD",
+        "ws/new3.git/refs/",
+        "ws/new3.git/objects/",
+        "ws/new3.git/HEAD",
+        "ws/src/HEAD",
+    ];
     let taken = [
         "almost/HEAD",
         "docs/.git",
         "lib/.git",
+        "new/.git",
+        "new2/.git",
         "new3.git/HEAD",
         "other/HEAD",
         "src/.git",
     ];
-    assert_eq!(names(&watch.end()), taken);
-    let left = tree.content();
-    for kept in [
-        "ws/mine/.git/HEAD",
-        "ws/linked/.git = gitdir: ../x",
-        "ws/new/.git/config = [core]\n",
-        "ws/new2/.git/HEAD",
-        "ws/wt/.git = gitdir: ../.git/worktrees/wt\n",
-        "ws/bare.git/HEAD",
-        "ws/src/HEAD",
-    ] {
-        assert!(left.contains(&kept.to_owned()), "{kept}: {left:?}");
-    }
-}
-
-#[test]
-fn a_new_repository_that_could_name_programs_is_taken_away() {
-    let tree = TestTree::new(&["ws/.git/HEAD"]);
-    let watch = begin_later(&tree);
-    tree.put("ws/a/.git/config = [core]\n\tfsmonitor = evil\n");
-    tree.put("ws/b/.git/commondir = ../../c\n");
-    tree.put("ws/d/.git = gitdir: ../c\n");
-    tree.put("ws/e/.git -> ../c");
-    tree.put("ws/.git/worktrees/f/commondir = ../../../c\n");
-    tree.put("ws/f/.git = gitdir: ../.git/worktrees/f\n");
-    for entry in [
-        "refs/",
-        "objects/",
-        "HEAD",
-        "config = [alias]\nst = !evil\n",
-    ] {
-        tree.put(&format!("ws/g/{entry}"));
-    }
-    let taken = ["a/.git", "b/.git", "d/.git", "e/.git", "f/.git", "g/HEAD"];
-    assert_eq!(names(&watch.end()), taken);
+    check(&before, &[], &made, &taken);
+    check(
+        &before,
+        &[". rw", "new rw"],
+        &["ws/new/.git/HEAD"],
+        &["new/.git"],
+    );
+    check(
+        &before,
+        &[". rw", "new/.git rw"],
+        &["ws/new/.git/HEAD"],
+        &[],
+    );
+    let tree = TestTree::new(&before);
+    let guards = Guards::of_workspace().without_git();
+    let watch = begin_with(&tree, &[], &guards).unwrap();
+    tree.put("ws/new/.git/HEAD");
+    assert_eq!(names(&watch.end()), [""; 0]);
 }
 
 #[test]
@@ -523,13 +509,12 @@ fn a_place_that_nobody_looks_into_is_reported_once() {
 fn a_repository_that_was_moved_with_its_folder_stays_in_it() {
     let tree = TestTree::new(&[
         "ws/lib/.git/config = [core]\n\tpager = mine\n",
-        "ws/module/.git = gitdir: ../x",
         "ws/bare/HEAD",
         "ws/bare/refs/",
         "ws/bare/objects/",
     ]);
-    let watch = begin_later(&tree);
-    for name in ["lib", "module", "bare"] {
+    let watch = begin(&tree, &[]).unwrap();
+    for name in ["lib", "bare"] {
         let root = tree.root().join("ws");
         let to = root.join(format!("other-{name}"));
         std::fs::rename(root.join(name), to).unwrap();
@@ -537,67 +522,129 @@ fn a_repository_that_was_moved_with_its_folder_stays_in_it() {
     assert_eq!(names(&watch.end()), [""; 0]);
 }
 
+/// A second name of a file that leads to a repository leads to another one.
 #[test]
-fn repositories_of_a_tool_that_may_make_them_are_left_alone_by_others() {
-    let tree = TestTree::new(&["ws/src/a"]);
-    let guards = Guards::of_workspace().without_git();
-    let watch = begin_later(&tree);
-    let other = begin_with(&tree, &[], &guards).unwrap();
-    tree.put("ws/src/.git/config = [core]\n\tbare = false\n");
-    // Nobody can tell whose these are.
-    tree.put("ws/b/.git/config = [core]\n\tpager = theirs\n");
-    tree.put("ws/new/.git/hooks/pre-commit = evil");
-    assert_eq!(names(&watch.end()), ["b/.git", "new/.git"]);
-    assert_eq!(names(&other.end()), [""; 0]);
+fn a_second_name_of_what_leads_to_a_repository_is_taken_away() {
+    let tree = TestTree::new(&["ws/a/b/.git = gitdir: ../x", "ws/src/a"]);
+    let watch = begin(&tree, &[]).unwrap();
+    let root = tree.root().join("ws");
+    std::fs::hard_link(root.join("a/b/.git"), root.join("src/.git")).unwrap();
+    assert_eq!(names(&watch.end()), ["src/.git"]);
 }
 
-/// A program that stays is looked after while it runs, and what others make meanwhile is not held against it.
+/// A program that stays is looked after while it runs, whoever makes something, and however quiet it is.
 #[test]
 fn a_program_that_stays_is_looked_after() {
-    let tree = TestTree::new(&["ws/"]);
+    let tree = TestTree::new(&["ws/.env = mine"]);
     let watch = begin(&tree, &[". rw"]).unwrap();
-    tree.put("ws/.env = evil");
+    tree.put("ws/a/.env = evil");
     tree.put("ws/fine");
-    assert_eq!(names(&watch.look()), [".env"]);
-    assert_eq!(names(&watch.look()), [""; 0]);
+    watch.look();
+    watch.look();
+    assert_eq!(names(&watch.take_found()), ["a/.env"]);
+    assert_eq!(names(&watch.take_found()), [""; 0]);
     assert_eq!(journals(&tree), 1);
-
-    // Nothing has appeared, or the program was not quiet: all stays as it is.
-    assert_eq!(watch.pass(&|| true), None);
     tree.put("ws/jig.toml = evil");
-    tree.put("ws/.env = evil");
-    assert_eq!(watch.pass(&|| false), None);
-    assert_eq!(names(&watch.look()), [".env", "jig.toml"]);
-
-    // What others made stays, in the eyes of the next jig, too.
-    for (made, expected) in [("ws/jig.toml", "jig.toml"), ("ws/deep/.env", "deep/.env")] {
-        tree.put(&format!("{made} = fine"));
-        assert_eq!(watch.pass(&|| true).as_deref(), Some(Path::new(expected)));
-        assert_eq!(watch.pass(&|| true), None);
-        assert_eq!(journals(&tree), 1);
-    }
-    let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
-    let state = tree.root().join("state");
-    assert_eq!(pending(&state, &root).unwrap().suspects, []);
-    assert_eq!(names(&watch.look()), [""; 0]);
-
-    // What comes then is the program's again.
-    tree.put("ws/.env = evil");
-    assert_eq!(names(&watch.end()), [".env"]);
-    assert!(tree.content().contains(&"ws/jig.toml = fine".to_owned()));
-    assert!(tree.content().contains(&"ws/deep/.env = fine".to_owned()));
+    // What was there before is no intruder when it is replaced, as an editor does that saves it.
+    tree.put("ws/new = mine, too");
+    let root = tree.root().join("ws");
+    std::fs::rename(root.join("new"), root.join(".env")).unwrap();
+    assert_eq!(names(&watch.end()), ["jig.toml"]);
     assert_eq!(journals(&tree), 0);
+    assert!(tree.content().contains(&"ws/.env = mine, too".to_owned()));
 }
 
-/// Repositories that others make while a program stays are theirs.
+/// What is found is told once, however often it is made.
 #[test]
-fn repositories_of_others_stay() {
-    let tree = TestTree::new(&["ws/folder/x"]);
+fn what_is_made_again_and_again_is_told_once() {
+    let tree = TestTree::new(&["ws/"]);
     let watch = begin(&tree, &[". rw"]).unwrap();
-    tree.put("ws/folder/.git/HEAD = ref: refs/heads/main");
-    watch.pass(&|| true);
-    assert_eq!(names(&watch.look()), [""; 0]);
-    tree.put("ws/other/.git/HEAD = ref: refs/heads/main");
-    tree.put("ws/other/.git/config = [core]\\n fsmonitor = evil");
-    assert_eq!(names(&watch.end()), ["other/.git"]);
+    for _ in 0..3 {
+        tree.put("ws/.env = evil");
+        watch.look();
+    }
+    let told = watch.end();
+    assert_eq!(names(&told), [".env"]);
+    assert!(
+        told[0]
+            .reason
+            .ends_with("(and 2 more were moved away like it)")
+    );
+}
+
+/// A tool can put what it makes into any number of directories that it closes, and close those that have to be
+/// changed for it to be moved.
+#[test]
+fn nothing_is_closed_to_the_sweep() {
+    as_a_user(|| {
+        let tree = TestTree::new(&["ws/"]);
+        let mode = |path: &Path, mode: u32| {
+            rustix::fs::chmod(path, rustix::fs::Mode::from_raw_mode(mode)).unwrap();
+        };
+        let watch = begin(&tree, &[]).unwrap();
+        let mut directories = vec![tree.root().join("ws")];
+        for _ in 0..80 {
+            let next = directories[directories.len() - 1].join("d");
+            std::fs::create_dir(&next).unwrap();
+            directories.push(next);
+        }
+        std::fs::create_dir(directories[80].join(".ssh")).unwrap();
+        std::fs::write(directories[80].join(".ssh/config"), "evil").unwrap();
+        mode(&directories[80].join(".ssh/config"), 0);
+        mode(&directories[80].join(".ssh"), 0);
+        mode(&directories[80], 0o500);
+        directories[1..80]
+            .iter()
+            .rev()
+            .for_each(|path| mode(path, 0));
+        let taken = watch.end();
+        assert_eq!(taken.len(), 1, "{taken:?}");
+        assert!(
+            taken[0].path.ends_with("d/.ssh") && taken[0].moved_to.is_some(),
+            "{taken:?}"
+        );
+        // What can be changed only for the move is as it was.
+        let stat = rustix::fs::stat(&directories[80]).unwrap();
+        assert_eq!(stat.st_mode & 0o777, 0o500);
+        directories.iter().for_each(|path| mode(path, 0o700));
+        mode(taken[0].moved_to.as_ref().unwrap(), 0o700);
+    });
+}
+
+/// Deep places that were there before are no alibi for others.
+#[test]
+fn a_second_place_that_nobody_looks_into_is_reported_too() {
+    let tree = TestTree::new(&["ws/a", "ws/b/"]);
+    let deep = |name: &str| {
+        let mut deep = tree.root().join("ws").join(name);
+        while deep.as_os_str().len() < 3600 {
+            std::fs::create_dir(&deep).unwrap();
+            deep.push("x".repeat(200));
+        }
+    };
+    deep("first");
+    let watch = begin(&tree, &[]).unwrap();
+    deep("second");
+    let found = watch.end();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].path.starts_with("second"));
+}
+
+/// A call counts also for the folders below its workspace: jig takes the nearest configuration.
+#[test]
+fn calls_in_a_workspace_above_count() {
+    let tree = TestTree::new(&["ws/sub/", "beside/"]);
+    std::mem::forget(begin(&tree, &[". rw", "sub/.env rw"]).unwrap());
+    let state = tree.root().join("state");
+    let root = |path: &str| Utf8PathBuf::from_path_buf(tree.root().join(path)).unwrap();
+    tree.put("ws/sub/deep/.env = evil");
+    tree.put("ws/.envrc = evil");
+    kill(&tree);
+    assert_eq!(
+        pending(&state, &root("beside"), &FILES).unwrap().removed,
+        []
+    );
+    let found = pending(&state, &root("ws/sub"), &FILES).unwrap();
+    let above = tree.root().join("ws/.envrc").display().to_string();
+    assert_eq!(names(&found.removed), [&above, "deep/.env"]);
 }

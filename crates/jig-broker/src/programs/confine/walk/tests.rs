@@ -14,7 +14,7 @@ fn what_is_not_looked_at_is_said_to_be_unseen() {
     found.sort();
     assert_eq!(found, [Path::new("a/b/c/.env"), Path::new("d/.env")]);
     // The root, `a` and `d` are looked at first.
-    let part = walk_at_most(&policy, &tree.root(), 3).unwrap();
+    let part = walk_at_most(&policy, &tree.root(), 3, None).unwrap();
     assert_eq!(part.unseen, [Path::new("a/b")]);
     assert_eq!(part.sensitive, [Path::new("d/.env")]);
     // Names that nobody can reach by one path.
