@@ -40,6 +40,7 @@ fn scripts_do_the_same() {
         "n=$(printf '%0255d' 0); echo > $n; mkdir d$n; echo > $n/x; ls | wc -c",
         "p=/tmp/very; mkdir -p $p/deep; echo > $p/deep/f; cp -a $p .; tar cf t.tar very; mkdir u; tar xf t.tar -C u; diff -r very u/very; rm t.tar",
         "cat > prog.sh <<'X'\n#!/bin/sh\necho run\nX\nchmod +x prog.sh; ./prog.sh; cp prog.sh two; ./two",
+        "mkdir d; exec 7<d; perl -e 'use Socket; socket(S,AF_UNIX,SOCK_STREAM,0); bind(S,sockaddr_un(\"/proc/self/fd/7/s\")) or print $!'; ls d; perl -e 'use Socket; socket(S,AF_UNIX,SOCK_STREAM,0); bind(S,sockaddr_un(\"/proc/self/cwd/t\")) or print $!'; ls",
         "trap 'echo term' TERM; (kill -TERM $$); i=0; while [ $i -lt 50 ]; do echo $i > f$i; i=$((i+1)); done; ls | wc -l",
         "for i in 1 2 3 4 5 6; do (j=0; while [ $j -lt 40 ]; do echo $i.$j > t$i; mv t$i u$i.$j; j=$((j+1)); done) & done; wait; ls | wc -l",
         "echo a > f; exec 5> f; (flock 5; echo locked) ; flock -n f echo free",

@@ -2,9 +2,12 @@
 //! way.
 
 use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags};
 
 use super::*;
 
@@ -152,13 +155,7 @@ fn a_path_that_changes_makes_no_guarded_name() {
                 let bytes = unsafe { path.cast::<[u8; 8]>().read_volatile() };
                 address[2..].copy_from_slice(&bytes);
                 // SAFETY: the address is a live local of this length.
-                unsafe {
-                    libc::bind(
-                        std::os::fd::AsRawFd::as_raw_fd(&socket),
-                        address.as_ptr().cast(),
-                        10,
-                    )
-                };
+                unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr().cast(), 10) };
             }),
         ),
     ];
@@ -227,4 +224,103 @@ fn a_way_that_changes_leads_to_no_guarded_name() {
         }
         is_over.store(true, Ordering::Relaxed);
     });
+}
+
+/// The twin: a supervisor that looks at the path and then lets the kernel go on with the call. The kernel reads the
+/// path again, and it is another one by then.
+#[test]
+fn whoever_checks_and_lets_go_on_loses() {
+    if is_inside() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let directory = rustix::fs::open(workspace.path(), OFlags::PATH, Mode::empty());
+    let directory = directory.expect("it is ours");
+    let path = FlippedPath(AtomicU64::new(text(b"harmles\0")));
+    let (guarded, allowed) = (text(b".env\0\0\0\0"), text(b"harmles\0"));
+    let (sender, listener) = std::sync::mpsc::channel();
+    let is_over = AtomicBool::new(false);
+    let made = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                path.0.store(allowed, Ordering::Relaxed);
+                path.0.store(guarded, Ordering::Relaxed);
+            }
+        });
+        let path = &path;
+        scope.spawn(move || {
+            let listener: OwnedFd = listener.recv().expect("it comes");
+            while let Some(id) = next_call(&listener) {
+                let is_guarded = path.0.load(Ordering::Relaxed) == guarded;
+                answer(&listener, id, is_guarded);
+            }
+        });
+        let made = scope.spawn(|| {
+            sender.send(listen_to_mkdirat()).expect("somebody listens");
+            let name = workspace.join(".env");
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_secs(30) {
+                // SAFETY: there are eight bytes at the path, of which the last is always zero.
+                unsafe { libc::mkdirat(directory.as_raw_fd(), path.address(), 0o700) };
+                if fs::symlink_metadata(&name).is_ok() {
+                    return true;
+                }
+                let _ = fs::remove_dir(workspace.join("harmles"));
+            }
+            false
+        });
+        let made = made.join().expect("it does not fail");
+        is_over.store(true, Ordering::Relaxed);
+        made
+    });
+    assert!(made, "the guarded name never appeared");
+}
+
+/// Has calls of `mkdirat` of this thread wait at a listener.
+fn listen_to_mkdirat() -> OwnedFd {
+    let filter = [
+        (0x20, 0, 0, 0),
+        (0x15, 0, 1, libc::SYS_mkdirat as u32),
+        (0x06, 0, 0, 0x7fc0_0000),
+        (0x06, 0, 0, 0x7fff_0000),
+    ]
+    .map(|(code, jt, jf, k)| libc::sock_filter { code, jt, jf, k });
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_ptr().cast_mut(),
+    };
+    // SAFETY: the program and its instructions are live locals; the descriptor is new.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        let listener = libc::syscall(libc::SYS_seccomp, 1, 1 << 3, &raw const program);
+        assert!(listener >= 0, "{}", std::io::Error::last_os_error());
+        OwnedFd::from_raw_fd(listener as i32)
+    }
+}
+
+/// The next call that waits; `None` once its thread is gone.
+fn next_call(listener: &OwnedFd) -> Option<u64> {
+    let mut fds = [rustix::event::PollFd::new(
+        listener,
+        rustix::event::PollFlags::IN,
+    )];
+    rustix::event::poll(&mut fds, None).ok()?;
+    if !fds[0].revents().contains(rustix::event::PollFlags::IN) {
+        return None;
+    }
+    let mut words = [0_u64; 10];
+    // SAFETY: the words are a live local of the size that is part of the command.
+    let received = unsafe { libc::ioctl(listener.as_raw_fd(), 0xc050_2100, words.as_mut_ptr()) };
+    (received == 0).then_some(words[0])
+}
+
+/// Refuses a call, or lets it go on.
+fn answer(listener: &OwnedFd, id: u64, refuse: bool) {
+    let last = match refuse {
+        true => u64::from((-libc::EACCES).cast_unsigned()),
+        false => 1 << 32,
+    };
+    let words = [id, 0, last];
+    // SAFETY: the words are a live local of the size that is part of the command.
+    unsafe { libc::ioctl(listener.as_raw_fd(), 0xc018_2101, words.as_ptr()) };
 }

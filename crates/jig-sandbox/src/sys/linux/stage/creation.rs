@@ -287,6 +287,7 @@ impl<'a> Creation<'a> {
         let name = &address[2..2 + end.ok_or(RawErrno::INVAL)?];
         let mut path = CallPath::new(PathStart::Caller(WORKING_DIRECTORY));
         path.set(name)?;
+        let is_of_own = own_proc(name).is_some();
         let place = self.new_place(path)?;
         let (_alone, verdict) = self.judged(&place)?;
         match verdict {
@@ -294,7 +295,7 @@ impl<'a> Creation<'a> {
             // The socket remembers the path as it was given. The name in it is one that no entry mentions, in
             // whatever directory it comes to lie, and nothing of this process's own in `/proc` is a place to
             // make a name in.
-            _ if !self.supervisor.names.mentions(place.bare()) => {
+            _ if !is_of_own && !self.supervisor.names.mentions(place.bare()) => {
                 let here = self.start(PathStart::Caller(WORKING_DIRECTORY))?;
                 calls::enter_directory(here.0)?;
                 makers::bind(socket.0, given)
