@@ -104,6 +104,43 @@ fn a_path_decides_on_plain_http() {
     });
 }
 
+/// The method decides on plain HTTP, under a rule on all names below a domain; none of them leads inside.
+#[test]
+fn a_method_decides_on_plain_http_x_68() {
+    for_each_user(|site| {
+        if !site.has(&["curl", "--version"]) {
+            return;
+        }
+        let server = Server::plain();
+        let port = server.port();
+        for name in ["a.methods.test", "inside.other.test", "methods.test"] {
+            site.names.put(name, &["127.0.0.1"]);
+        }
+        let on_domain = format!(
+            "{{ host = '*.methods.test', port = {port}, methods = ['GET', 'HEAD'], allow = true }}"
+        );
+        let on_address = format!("{{ host = '127.0.0.1', port = {port}, allow = true }}");
+        let fetch = |method: &str, name: &str| {
+            format!("curl --silent --show-error --fail-with-body -X {method} http://{name}:{port}/")
+        };
+        let settings = format!("access.net = [{on_domain}, {on_address}]\n");
+        let called = site.does(&settings, &fetch("GET", "a.methods.test"));
+        assert_eq!(called.ok(), format!("GET / on a.methods.test:{port}\n"));
+        let seen = server.seen().len();
+        let called = site.does(&settings, &fetch("DELETE", "a.methods.test"));
+        let hint = called.refused("connect", "a.methods.test");
+        assert!(hint.contains("methods = [\"DELETE\"]"), "{hint}");
+        let called = site.does(&settings, &fetch("GET", "methods.test"));
+        assert_eq!(called.0["isError"], true, "{called}");
+        // Every public host, and no address of this machine.
+        let settings = format!("access.net = [{{ host = '*', port = {port}, allow = true }}]\n");
+        let called = site.does(&settings, &fetch("GET", "inside.other.test"));
+        called.refused("connect", "inside.other.test");
+        assert!(called.says("no rule names that address"), "{called}");
+        assert_eq!(server.seen().len(), seen, "{:?}", server.seen());
+    });
+}
+
 /// The path of a request inside TLS cannot be seen: what would depend on it is refused, and that is said.
 #[test]
 fn a_path_that_cannot_be_seen_is_refused() {
