@@ -298,6 +298,54 @@ fn the_exit_code_tells_on_request() {
     assert_eq!(code(&[&explain[..], &["env", "HOME"]].concat()), Some(4));
 }
 
+#[test]
+fn x_68_the_most_exact_host_decides_then_the_method() {
+    let rules = "
+[[tools.tool.access.net]]
+host = '*'
+methods = ['GET', 'HEAD']
+allow = true
+
+[[tools.tool.access.net]]
+host = '*.example.com'
+allow = true
+
+[[tools.tool.access.net]]
+host = 'secret.example.com'
+methods = ['DELETE']
+";
+    let (all, domain, exact) = (Some("jig.toml:6"), Some("jig.toml:11"), Some("jig.toml:15"));
+    check(
+        &format!("{HEAD}{rules}"),
+        &[
+            ("net https://other.test/", "allow", all),
+            ("net --method head other.test", "allow", all),
+            ("net --method POST other.test", "uncovered", None),
+            ("net --method POST api.example.com", "allow", domain),
+            ("net --method POST example.com", "uncovered", None),
+            ("net --method POST secret.example.com", "allow", domain),
+            ("net --method delete secret.example.com", "deny", exact),
+            ("net https://10.0.0.1/", "uncovered", None),
+            ("net http://localhost/", "uncovered", None),
+        ],
+    );
+    let workspace = Workspace::with(&format!("{HEAD}{rules}"));
+    let question = [
+        "policy",
+        "explain",
+        "tool",
+        "net",
+        "--method",
+        "POST",
+        "other.test",
+    ];
+    let answer = workspace.json(&question);
+    assert_eq!(answer["target"], "POST https://other.test/");
+    assert_eq!(answer["why"], "no rule matches `POST`, only other methods");
+    let suggestion = answer["suggestion"].as_str().unwrap();
+    assert!(suggestion.contains("methods = [\"POST\"]"), "{suggestion}");
+}
+
 /// X-53: what a program says under TLS is hidden, so that a rule on paths refuses it; a mediated tool names
 /// the URL.
 #[test]
