@@ -5,7 +5,7 @@
 //! such name at once. Where the kernel cannot watch that many directories, it looks at everything from time to time.
 
 #[cfg(not(target_os = "linux"))]
-mod unwatched;
+mod unsupported;
 #[cfg(target_os = "linux")]
 mod watched_directories;
 
@@ -22,7 +22,7 @@ use jig_sandbox::{Interest, Waker, poll};
 use super::SweptProgram;
 use crate::programs::confine::walk::WalkScope;
 #[cfg(not(target_os = "linux"))]
-use unwatched::WatchedDirectories;
+use unsupported::WatchedDirectories;
 #[cfg(target_os = "linux")]
 use watched_directories::WatchedDirectories;
 
