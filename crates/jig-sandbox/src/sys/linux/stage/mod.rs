@@ -10,6 +10,7 @@
 //! bytes, and hears of it by [`record::KeeperMessage`]s.
 
 pub(crate) mod bounds;
+pub(crate) mod call_path;
 pub(crate) mod calls;
 pub(crate) mod clocks;
 pub(crate) mod creation;

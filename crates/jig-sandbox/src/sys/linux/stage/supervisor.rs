@@ -12,8 +12,9 @@ use core::ptr;
 use core::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
 use super::bounds;
+use super::call_path;
 use super::calls::{self, KeeperExitOnDrop, O_PATH, WORKING_DIRECTORY};
-use super::creation::{self, Creation, CreationResult};
+use super::creation::{Creation, CreationResult};
 use super::guarded_names::GuardedNames;
 use super::held_calls::{self, HeldCall};
 use super::keeper;
@@ -365,7 +366,7 @@ impl Supervisor<'_> {
         let digits = lines.find_map(|line| line.strip_prefix(name));
         match base {
             8 => digits.and_then(octal),
-            _ => digits.and_then(creation::decimal),
+            _ => digits.and_then(call_path::decimal),
         }
         .ok_or(RawErrno::SRCH)
     }
