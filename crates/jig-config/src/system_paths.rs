@@ -1,7 +1,7 @@
 //! `sandbox.system`: paths that no tool is given, and those that give away more than they seem to.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jig_policy::Sensitive;
+use jig_policy::{DiskLookup, Sensitive, Workspace};
 use jig_proto::{ProjectPath, hint};
 
 use crate::loading::files;
@@ -12,10 +12,32 @@ use crate::problem::Problem;
 use crate::quoting::quote;
 use crate::show::basic_string;
 
+impl Config {
+    /// The places outside the workspace that some tool or server may change: `sandbox.system` with `write`.
+    pub fn changeable_places(
+        &self,
+        home: Option<&Utf8Path>,
+    ) -> impl Iterator<Item = Utf8PathBuf> + use<'_> {
+        let home = home.map(Utf8Path::to_owned);
+        let paths = self.confined().flat_map(|tool| &tool.sandbox.system);
+        let paths = paths.filter(|path| path.write);
+        paths.filter_map(move |path| path.expanded(home.as_deref()))
+    }
+}
+
 /// Refuses the paths that no tool is given.
 pub(crate) fn check(sources: &Sources, config: &Config, errors: &mut Vec<Problem>) {
     let workspace = NamedPath::of(sources.workspace.clone());
-    for declared in all(sources, config) {
+    let places = config.changeable_places(sources.home.as_deref());
+    let places = places.chain([sources.workspace.clone()]);
+    let places: Vec<Utf8PathBuf> = places
+        .filter_map(|place| files::real_path(&place))
+        .collect();
+    for mut declared in all(sources, config) {
+        // A link that a tool may have left is not followed when programs start, and says nothing here.
+        if declared.named.has_link_in(&places) {
+            declared.named.real = declared.named.written.clone();
+        }
         let problem = declared
             .whole_machine()
             .or_else(|| declared.processes())
@@ -72,6 +94,17 @@ impl NamedPath {
         let written: Utf8PathBuf = path.components().collect();
         let real = files::real_path(&written).unwrap_or_else(|| written.clone());
         Self { written, real }
+    }
+
+    /// Whether a link on the way lies in one of these canonical folders.
+    fn has_link_in(&self, places: &[Utf8PathBuf]) -> bool {
+        let machine = Workspace::new("/", DiskLookup::new("/"));
+        let (_, links) = machine.resolve_by_links(self.written.as_str());
+        links.iter().any(|link| {
+            let link = link.under(Utf8Path::new("/"));
+            let folder = link.parent();
+            folder.is_some_and(|folder| places.iter().any(|place| folder.starts_with(place)))
+        })
     }
 
     /// Whether it is `place`, or inside it, by either name.

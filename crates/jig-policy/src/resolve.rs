@@ -89,6 +89,21 @@ impl<L: Lookup> Workspace<L> {
         self.follow(&start, &mut Vec::new()).map_err(fail)
     }
 
+    /// [`resolve`](Self::resolve), and the canonical places of the links that were met, also where they lead nowhere.
+    pub fn resolve_by_links(
+        &self,
+        input: &str,
+    ) -> (Result<ResolvedPath, ResolveError>, Vec<ProjectPath>) {
+        let mut links = Vec::new();
+        let start = self.normalize(input);
+        let found = start.and_then(|start| self.follow(&start, &mut links));
+        let found = found.map_err(|reason| ResolveError {
+            path: input.to_owned(),
+            reason,
+        });
+        (found, links)
+    }
+
     fn normalize(&self, input: &str) -> Result<ProjectPath, ResolveReason> {
         let relative = if Utf8Path::new(input).has_root() {
             self.strip_root(input).ok_or(ResolveReason::Outside)?

@@ -96,6 +96,9 @@ pub struct ConfineSettings {
     pub system: Vec<SystemAccess>,
     /// The same for paths that jig itself gives to it, and that no configuration names. Default: none.
     pub provided: Vec<SystemAccess>,
+    /// Folders outside the workspace in which some tool may change something, and so leave links: those of `system` are not
+    /// followed there, nor in the workspace. Default: none.
+    pub changeable: Vec<PathBuf>,
     /// Toolchains that the program may use. Default: none.
     pub presets: Vec<Preset>,
     /// Whether what toolchains download is kept below `state` for later runs. Default: yes.
@@ -132,6 +135,7 @@ impl Default for ConfineSettings {
             enforce: Enforce::Required,
             system: Vec::new(),
             provided: Vec::new(),
+            changeable: Vec::new(),
             presets: Vec::new(),
             caches: true,
             limits: ProcessLimits::ROOMY,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use camino::Utf8PathBuf;
 use jig_config::{Layer, Parameter, RunMode, RuntimeKind, Tool};
 use jig_engine::not_offered;
-use jig_policy::{EnvUse, Policy};
+use jig_policy::{DiskLookup, EnvUse, Policy, Workspace};
 use jig_project::shell_word;
 use jig_project::{
     CommandEnvironment, Project, engines, locate,
@@ -92,6 +92,14 @@ pub(super) fn tell_mistakes(
     }
 }
 
+/// What a tool may do, in a few words, or that a rule of it cannot be used for now.
+fn may(project: &Project, tool: &Tool, workspace: &Workspace<DiskLookup>) -> String {
+    match project.policy(tool, workspace) {
+        Ok(policy) => summary(&policy),
+        Err(_) => "nothing: `jig config check` says why".to_owned(),
+    }
+}
+
 fn all(project: &Project, out: &mut CliOutput) -> anyhow::Result<()> {
     let workspace = project.workspace()?;
     let mut rows = Vec::new();
@@ -102,12 +110,12 @@ fn all(project: &Project, out: &mut CliOutput) -> anyhow::Result<()> {
     let any_served = project.config().tools.values().any(is_of_server);
     for tool in project.config().tools.values() {
         let may = match server_of(tool) {
-            None => summary(&project.policy(tool, &workspace)?),
+            None => may(project, tool, &workspace),
             Some(server) => match of_servers.get(server) {
                 Some(may) => may.clone(),
                 None => {
                     let may = match servers::rules(project, tool) {
-                        Some(rules) => summary(&project.policy(rules, &workspace)?),
+                        Some(rules) => may(project, rules, &workspace),
                         None => ELSEWHERE.to_owned(),
                     };
                     of_servers.insert(server, may.clone());

@@ -38,6 +38,7 @@ mod no_namespaces;
 mod one_road;
 mod packages;
 mod places;
+mod planted_links;
 mod proxy;
 mod proxy_client;
 mod proxy_hostile;

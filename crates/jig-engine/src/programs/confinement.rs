@@ -74,6 +74,11 @@ impl Engine {
             },
             system: system.collect(),
             provided: Vec::new(),
+            changeable: self
+                .config
+                .changeable_places(home)
+                .map(Into::into)
+                .collect(),
             presets: presets
                 .filter_map(|preset| Preset::parse(preset.name()))
                 .collect(),

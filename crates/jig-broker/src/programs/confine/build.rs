@@ -1,7 +1,7 @@
 //! Puts a [`Confined`] together, from the outermost to the innermost.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jig_policy::{Capability, Policy};
@@ -50,7 +50,8 @@ pub(super) fn confined(
     let mut private = system::private(&private_home, settings.limits.memory, executable);
 
     system::show(&mut shown);
-    declared(settings, &mut shown, &mut warnings);
+    let changeable = changeable(settings, root);
+    declared(settings, &changeable, &mut shown, &mut warnings);
     for own in &private {
         // Whatever covers it shows nothing there.
         if shown.rights(&own.path) != Rights::NONE {
@@ -201,6 +202,7 @@ pub(super) fn confined(
         settings,
         home.as_deref(),
         &private_home,
+        &changeable,
         &files,
     ));
     let gitconfig = private_home.join(".gitconfig");
@@ -292,15 +294,40 @@ pub(super) fn confined(
     })
 }
 
+/// The folders in which programs may leave links, canonical: those of the settings, and the workspace.
+fn changeable(settings: &ConfineSettings, root: &Path) -> Vec<PathBuf> {
+    let others = settings.changeable.iter();
+    let others = others.filter_map(|place| host_files::canonical(place));
+    others.chain([root.to_owned()]).collect()
+}
+
 /// Shows what a person declared outside the workspace, and what jig gives to the program.
-fn declared(settings: &ConfineSettings, shown: &mut ShownRules, warnings: &mut Vec<String>) {
+fn declared(
+    settings: &ConfineSettings,
+    changeable: &[PathBuf],
+    shown: &mut ShownRules,
+    warnings: &mut Vec<String>,
+) {
     for access in settings.system.iter().chain(&settings.provided) {
-        let Some(path) = host_files::canonical(&access.path) else {
-            warnings.push(format!(
-                "`{}` of `sandbox.system` does not exist",
-                access.path.display()
-            ));
-            continue;
+        let path = match host_files::canonical_beyond(&access.path, changeable) {
+            Ok(Some(path)) => path,
+            Ok(None) => {
+                warnings.push(format!(
+                    "`{}` of `sandbox.system` does not exist",
+                    access.path.display()
+                ));
+                continue;
+            }
+            Err(planted) => {
+                warnings.push(format!(
+                    "`{}` of `sandbox.system` is not shown: `{}` is a link in a folder that a tool may change; if \
+                     `{}` is meant, list that instead",
+                    access.path.display(),
+                    planted.link.display(),
+                    planted.to.display()
+                ));
+                continue;
+            }
         };
         let mut rights = Rights::READ;
         if access.write {

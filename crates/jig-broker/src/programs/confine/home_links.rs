@@ -1,6 +1,6 @@
 //! What a person declared below their home, found by programs in the home that they have.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jig_sandbox::{PrivateContent, PrivateFile};
 
@@ -16,6 +16,7 @@ pub(super) fn links(
     settings: &ConfineSettings,
     home: Option<&Path>,
     private_home: &Path,
+    changeable: &[PathBuf],
     files: &[PrivateFile],
 ) -> Vec<PrivateFile> {
     let mut links: Vec<PrivateFile> = Vec::new();
@@ -29,7 +30,7 @@ pub(super) fn links(
         else {
             continue;
         };
-        let Some(to) = host_files::canonical(&access.path) else {
+        let Ok(Some(to)) = host_files::canonical_beyond(&access.path, changeable) else {
             continue;
         };
         let path = private_home.join(below);

@@ -13,6 +13,9 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use camino::Utf8Path;
+use jig_policy::{DiskLookup, Workspace};
+use jig_proto::ProjectPath;
 use rustix::fs::{self, FileType, Mode, OFlags};
 
 /// What stands at a path.
@@ -94,6 +97,43 @@ pub(super) fn canonical(path: &Path) -> Option<PathBuf> {
 /// The path without links, or why there is none.
 pub(super) fn canonical_or(path: &Path) -> std::io::Result<PathBuf> {
     std::fs::canonicalize(path)
+}
+
+/// A link that is not followed: a program may have left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PlantedLink {
+    /// The link.
+    pub(super) link: PathBuf,
+    /// Where the path leads by it.
+    pub(super) to: PathBuf,
+}
+
+/// The path without links, if it leads anywhere. A link is an error that lies in a canonical folder of `changeable`: programs
+/// may put links there.
+pub(super) fn canonical_beyond(
+    path: &Path,
+    changeable: &[PathBuf],
+) -> Result<Option<PathBuf>, PlantedLink> {
+    let Some(text) = path.to_str() else {
+        return Ok(canonical(path));
+    };
+    let machine = Workspace::new("/", DiskLookup::new("/"));
+    let (found, links) = machine.resolve_by_links(text);
+    let found = found.ok().filter(jig_policy::ResolvedPath::exists);
+    let on_disk = |path: &ProjectPath| path.under(Utf8Path::new("/")).into_std_path_buf();
+    let found = found.map(|found| on_disk(found.path()));
+    let mut links = links.iter().map(on_disk);
+    let is_planted = |link: &PathBuf| {
+        let folder = link.parent().unwrap_or(Path::new("/"));
+        changeable.iter().any(|place| folder.starts_with(place))
+    };
+    match links.find(is_planted) {
+        Some(link) => Err(PlantedLink {
+            link,
+            to: found.unwrap_or_else(|| path.to_owned()),
+        }),
+        None => Ok(found),
+    }
 }
 
 /// The absolute directories of a search path that exist, as they stand there and without links.

@@ -17,7 +17,7 @@ fn what_is_declared_in_the_home_is_found_in_the_private_one() {
         "elsewhere/",
     ]);
     let home = tree.root().join("home");
-    let check = |declared: &[&str], expected: &[(&str, &str)]| {
+    let judged = |declared: &[&str], changeable: &[PathBuf], expected: &[(&str, &str)]| {
         let system = declared.iter().map(|path| SystemAccess {
             path: tree.root().join(path),
             write: false,
@@ -32,7 +32,13 @@ fn what_is_declared_in_the_home_is_found_in_the_private_one() {
             path: "/home/jig/.cargo/bin".into(),
             content: PrivateContent::Link("/x".into()),
         }];
-        let made = links(&settings, Some(&home), Path::new("/home/jig"), &taken);
+        let made = links(
+            &settings,
+            Some(&home),
+            Path::new("/home/jig"),
+            changeable,
+            &taken,
+        );
         let expected: Vec<PrivateFile> = expected
             .iter()
             .map(|(path, to)| PrivateFile {
@@ -42,6 +48,7 @@ fn what_is_declared_in_the_home_is_found_in_the_private_one() {
             .collect();
         assert_eq!(made, expected, "{declared:?}");
     };
+    let check = |declared: &[&str], expected: &[(&str, &str)]| judged(declared, &[], expected);
     check(&["home/.npmrc"], &[("/home/jig/.npmrc", "home/.npmrc")]);
     check(
         &["home/.cache/pip"],
@@ -49,6 +56,16 @@ fn what_is_declared_in_the_home_is_found_in_the_private_one() {
     );
     // Where a link leads to is what is shown.
     check(&["home/.vimrc"], &[("/home/jig/.vimrc", "home/dots/vimrc")]);
+    // Not if a tool may have put the link there.
+    let places = [home.clone()];
+    judged(&["home/.vimrc"], &places, &[]);
+    let npmrc = [("/home/jig/.npmrc", "home/.npmrc")];
+    judged(&["home/.npmrc"], &places, &npmrc);
+    judged(
+        &["home/.vimrc"],
+        &[tree.root().join("home/dots")],
+        &[("/home/jig/.vimrc", "home/dots/vimrc")],
+    );
     // What lies elsewhere is found where it is, and the home as a whole stays the program's own.
     check(&["elsewhere", "home", "home/missing"], &[]);
     // What a preset has put there stays, and so does what is in it.
