@@ -122,6 +122,31 @@ fn guards_hold_outside_the_workspace() {
     assert!(!Scene::new(&["out/.env"], &[]).guarded);
 }
 
+/// Configuration of jig in another workspace, and what agents and editors obey there.
+#[test]
+fn other_workspaces_keep_what_runs_in_them() {
+    let entries = [
+        "out/jig.toml",
+        "out/deep/.jig/config.toml",
+        "out/deep/.vscode/tasks.json",
+        "out/.mcp.json",
+        "out/src/a",
+    ];
+    let scene = Scene::new(&entries, &["out"]);
+    for path in &entries[..4] {
+        assert!(!scene.can_change(path), "{path}");
+    }
+    assert!(scene.can_change("out/src/a") && scene.can_change("out/deep/x"));
+    // Whoever names it opens what agents obey, and never what jig loads.
+    let scene = Scene::new(
+        &entries,
+        &["out/jig.toml", "out/deep/.vscode", "out/deep/.jig"],
+    );
+    assert!(!scene.can_change("out/jig.toml"));
+    assert!(scene.can_change("out/deep/.vscode/tasks.json"));
+    assert!(!scene.can_change("out/deep/.jig/config.toml"));
+}
+
 #[test]
 fn what_is_named_is_opened_and_nothing_beside_it() {
     let scene = Scene::new(
