@@ -104,7 +104,9 @@ impl Invocation {
         if actions.is_one_shot() {
             return Ok(Self::OneShot { args });
         }
-        let Some(action) = args.shift_remove("action") else {
+        // Clients in a strict mode send every parameter, and `null` for what they leave out.
+        let action = args.shift_remove("action");
+        let Some(action) = action.filter(|action| !action.is_null()) else {
             return Ok(Self::OneShot { args });
         };
         let Value::String(name) = action else {

@@ -77,7 +77,10 @@ pub use printed::{NotAState, read_printed};
 pub use question::{Prompt, Question};
 pub use resource::{Resource, ResourceData};
 pub use response::{ErrorDetails, Response};
-pub use schema::{Published, SchemaError, SchemaForm, SchemaFormError, published, stateful_schema};
+pub use schema::{
+    HANDLE_PARAMETERS, Published, SchemaError, SchemaForm, SchemaFormError, published,
+    stateful_schema,
+};
 pub use state::{StateName, ToolState};
 pub use tool_error::ToolError;
 pub use visible::{

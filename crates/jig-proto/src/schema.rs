@@ -68,6 +68,11 @@ fn handle_variant(action: ToolAction) -> Map<String, Value> {
 }
 
 /// The arguments of [`Fetch`](crate::Fetch).
+/// The parameters besides `action` that every published stateful tool has, whatever its own are: those that a
+/// handle is named, given and looked at with.
+pub const HANDLE_PARAMETERS: [&str; 6] =
+    ["id", "input", "view", "after_seq", "max_bytes", "wait_ms"];
+
 fn fetch_properties() -> Map<String, Value> {
     let views = View::ALL.map(View::name);
     let number = || json!({"type": "integer", "minimum": 0});

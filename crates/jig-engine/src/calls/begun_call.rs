@@ -11,6 +11,7 @@ use jig_runtime::Session;
 use serde_json::{Map, Value};
 
 use crate::calls::call::{Call, CallError};
+use crate::calls::handle_commands::own_arguments;
 use crate::engine::{Engine, gets_answers_at_start, is_await};
 use crate::questions::asker::Asker;
 use crate::questions::audit::QuestionOwner;
@@ -69,7 +70,7 @@ impl Engine {
         let invocation = Invocation::parse(arguments, tool.actions);
         match invocation.map_err(|error| CallError::command(&tool, error))? {
             Invocation::OneShot { args } => {
-                call.arguments = args;
+                call.arguments = own_arguments(&tool, args, asker);
                 let run = self.begin_run(tool, call, asker)?;
                 Ok(BegunCall {
                     engine: self,

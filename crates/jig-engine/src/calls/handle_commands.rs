@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use jig_broker::{CancelToken, Unapproved};
 use jig_config::{QuestionTarget, ResultMode, Tool};
 use jig_proto::{
-    Action, Content, Details, Fetch, HandleId, HandleReport, Question, StateName, ToolAction,
-    ToolCommand, ToolError, ToolState,
+    Action, Content, Details, Fetch, HANDLE_PARAMETERS, HandleId, HandleReport, Question,
+    StateName, ToolAction, ToolCommand, ToolError, ToolState,
 };
 use jig_runtime::{Await, HandleError, HandleOptions, Session};
 use serde_json::{Map, Value, json};
@@ -35,7 +35,7 @@ impl Engine {
         let report = match command {
             ToolCommand::Spawn { id, args } => {
                 let mut call = Call {
-                    arguments: self.arguments(tool, args)?,
+                    arguments: self.arguments(tool, own_arguments(tool, args, asker))?,
                     ..call
                 };
                 if call.agreed {
@@ -412,3 +412,32 @@ fn withheld(tool: &str, report: HandleReport) -> HandleReport {
 /// How many questions of one handle are answered in one call. One whose answers are known could ask for
 /// ever.
 const MOST_QUESTIONS: usize = 100;
+
+/// The arguments of the tool itself, out of those that start it. What is only for a handle that is there may have been
+/// sent along, because the published schema has it: it is left out, and told if it said something. An `id` names a
+/// handle, and is refused where there is none.
+pub(crate) fn own_arguments(
+    tool: &Tool,
+    mut arguments: Map<String, Value>,
+    asker: &mut dyn Asker,
+) -> Map<String, Value> {
+    if tool.actions.is_one_shot() {
+        return arguments;
+    }
+    let schema = tool.input_schema();
+    for name in HANDLE_PARAMETERS {
+        let is_own = schema["properties"].get(name).is_some();
+        let is_needed = |value: &Value| name == "id" && !value.is_null();
+        if is_own || arguments.get(name).is_none_or(is_needed) {
+            continue;
+        }
+        if arguments
+            .shift_remove(name)
+            .is_some_and(|value| !value.is_null())
+        {
+            let what = format!("`{name}` was ignored: it is for a handle that is there");
+            asker.note(tool.name.as_str(), &what);
+        }
+    }
+    arguments
+}

@@ -34,7 +34,9 @@ fn object(
     let mut completed = Map::new();
     for (name, parameter) in parameters {
         let at = join(path, name);
-        match given.remove(name) {
+        // Clients in a strict mode send every parameter, and `null` for what they leave out.
+        let value = given.remove(name);
+        match value.filter(|value| !(value.is_null() && may_be_left_out(parameter))) {
             Some(value) => {
                 completed.insert(name.clone(), one(value, parameter, &at, errors));
             }
@@ -64,6 +66,12 @@ fn object(
         errors.push(format!("`{}` is not known; {known}", join(path, &name)));
     }
     completed
+}
+
+/// Whether `null` can only mean that it is not there.
+fn may_be_left_out(parameter: &Parameter) -> bool {
+    let types = &parameter.types;
+    !parameter.required && !types.is_empty() && !types.contains(&ParameterType::Null)
 }
 
 fn one(value: Value, parameter: &Parameter, at: &str, errors: &mut Vec<String>) -> Value {

@@ -108,13 +108,57 @@ impl<'s> SchemaWalk<'s> {
     }
 }
 
+/// The arguments without those that are `null` and may be left out, but not be `null`: clients in a strict mode send
+/// every parameter.
+fn without_nulls(schema: &Value, mut arguments: Map<String, Value>) -> Map<String, Value> {
+    let is_required = |name: &str| {
+        let required = schema["required"].as_array();
+        required.is_some_and(|all| all.iter().any(|one| one == name))
+    };
+    arguments.retain(|name, value| {
+        let own = schema["properties"].get(name);
+        let may_be_null = own.is_none_or(|own| allows_null(own, schema, 0));
+        !value.is_null() || is_required(name) || may_be_null
+    });
+    arguments
+}
+
+/// Whether `null` may fit a schema; what cannot be told here is for the server to say.
+fn allows_null(schema: &Value, root: &Value, depth: usize) -> bool {
+    let is_null = |kind: &Value| kind == "null";
+    let types = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().any(is_null),
+        Value::Null => true,
+        kind => is_null(kind),
+    };
+    let values = schema["enum"].as_array();
+    let values = values.is_none_or(|values| values.contains(&Value::Null));
+    let choices = ["anyOf", "oneOf"]
+        .into_iter()
+        .all(|key| match &schema[key] {
+            Value::Array(all) if depth < DEEPEST_CHOICE => {
+                all.iter().any(|one| allows_null(one, root, depth + 1))
+            }
+            _ => true,
+        });
+    let referred = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#'));
+    let referred = referred.and_then(|at| root.pointer(at));
+    let referred = referred
+        .filter(|_| depth < DEEPEST_CHOICE)
+        .is_none_or(|schema| allows_null(schema, root, depth + 1));
+    types && values && choices && referred
+}
+
+/// How many choices within choices are looked at.
+const DEEPEST_CHOICE: usize = 4;
+
 /// Holds arguments against the schema of a definition.
 pub(super) fn check(
     validator: &Validator,
     definition: &Definition,
     arguments: Map<String, Value>,
 ) -> Result<Map<String, Value>, ArgumentErrors> {
-    let arguments = Value::Object(arguments);
+    let arguments = Value::Object(without_nulls(&definition.input, arguments));
     // What would take long is left to the server.
     if is_quick(&definition.input, &arguments) && !validator.is_valid(&arguments) {
         let words = |fault: ValidationError<'_>| shortened(words(&fault, &arguments, definition));

@@ -85,6 +85,19 @@ fn s031_x21_without_declared_actions_or_without_action_a_call_is_one_shot() {
     check(json!({}), GIT);
 }
 
+/// Clients in a strict mode send every parameter, and `null` for those that they leave out.
+#[test]
+fn s031_an_action_that_is_null_is_none() {
+    let expected = Invocation::OneShot {
+        args: map(json!({"command": "log", "id": null})),
+    };
+    let found = parse(
+        json!({"action": null, "command": "log", "id": null}),
+        CARGO_CHECK,
+    );
+    assert_eq!(found.unwrap(), expected);
+}
+
 #[test]
 fn s038_what_is_not_declared_or_not_complete_is_refused() {
     let check =
@@ -102,7 +115,7 @@ fn s038_what_is_not_declared_or_not_complete_is_refused() {
         "\"a\\u{1b}[2J\" is not an action of this tool; its actions are: spawn, fetch, abort",
     );
     check(
-        json!({"action": null}),
+        json!({"action": false}),
         "`action` must be one of these strings: spawn, fetch, abort",
     );
     check(

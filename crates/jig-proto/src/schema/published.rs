@@ -155,7 +155,8 @@ fn flat(spawn: &Map<String, Value>, actions: Actions) -> Result<Map<String, Valu
             properties.entry(name).or_insert(schema);
         }
     }
-    Ok(assembled(spawn, properties, vec![json!("action")]))
+    // Without `action` the tool runs to its end.
+    Ok(assembled(spawn, properties, Vec::new()))
 }
 
 fn split(
@@ -376,12 +377,13 @@ fn flat_description(own: &OwnParameters<'_>, actions: Actions) -> String {
         .collect();
     let needs = match required.as_slice() {
         [] => String::new(),
-        names => format!(" It needs {}.", names.join(", ")),
+        names => format!(" Starting it needs {}.", names.join(", ")),
     };
     let sentences = actions.iter().map(|action| match action {
-        ToolAction::Spawn => format!(
-            "spawn: start the tool with its parameters, and get its `id` and first output.{needs}"
-        ),
+        ToolAction::Spawn => {
+            "spawn: start the tool with its parameters, and get its `id` and first output."
+                .to_owned()
+        }
         ToolAction::Fetch => "fetch: get the state and the new output of `id`.".to_owned(),
         ToolAction::Apply => {
             "apply: send `input` to `id`, or answer its question, and get what comes of it."
@@ -390,7 +392,10 @@ fn flat_description(own: &OwnParameters<'_>, actions: Actions) -> String {
         ToolAction::Abort => "abort: stop `id`.".to_owned(),
     });
     let sentences: Vec<String> = sentences.collect();
-    format!("What to do. {}", sentences.join(" "))
+    format!(
+        "What to do; without it, the tool runs to its end.{needs} {}",
+        sentences.join(" ")
+    )
 }
 
 fn split_description(

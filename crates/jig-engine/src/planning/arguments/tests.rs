@@ -132,3 +132,25 @@ fn j017_arguments_are_coerced_completed_and_checked() {
         Err("`path` is missing; `paht` is not known; there is `path`, `line`, `mode`, `edits`"),
     );
 }
+
+/// Clients in a strict mode send every parameter, and `null` for those that they leave out. What has to be there is not
+/// left out by that.
+#[test]
+fn j017_null_is_absence_where_it_can_be_nothing_else() {
+    check(
+        json!({"path": "x", "line": null, "mode": null, "edits": null}),
+        Ok(json!({"path": "x", "mode": "a"})),
+    );
+    check(
+        json!({"path": "x", "edits": [{"old": "y", "regex": null}]}),
+        Ok(json!({"path": "x", "mode": "a", "edits": [{"old": "y", "regex": false}]})),
+    );
+    check(
+        json!({"path": null}),
+        Err("`path` must be string, not null"),
+    );
+    check(
+        json!({"path": "x", "other": null}),
+        Err("`other` is not known; there is `path`, `line`, `mode`, `edits`"),
+    );
+}

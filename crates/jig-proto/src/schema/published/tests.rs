@@ -25,13 +25,14 @@ fn flat(spawn: Map<String, Value>, actions: &[&str]) -> Map<String, Value> {
 }
 
 #[test]
-fn s055_flat_has_every_parameter_and_needs_only_the_action() {
+fn s055_flat_has_every_parameter_and_needs_none() {
     let check = |actions: &[&str], names: &[&str], told: &str| {
         let schema = flat(git(), actions);
         let properties = schema["properties"].as_object().unwrap();
         let found: Vec<&String> = properties.keys().collect();
         assert_eq!(found, names);
-        assert_eq!(schema["required"], json!(["action"]));
+        // Without `action` the tool runs to its end.
+        assert_eq!(schema.get("required"), None);
         assert_eq!(schema["type"], "object");
         assert_eq!(properties["action"]["enum"], json!(actions));
         assert_eq!(properties["action"]["description"], told);
@@ -49,15 +50,15 @@ fn s055_flat_has_every_parameter_and_needs_only_the_action() {
             "max_bytes",
             "wait_ms",
         ],
-        "What to do. spawn: start the tool with its parameters, and get its `id` and first output. It \
-         needs `command`. fetch: get the state and the new output of `id`. apply: send `input` to \
+        "What to do; without it, the tool runs to its end. Starting it needs `command`. spawn: start the \
+         tool with its parameters, and get its `id` and first output. fetch: get the state and the new output of `id`. apply: send `input` to \
          `id`, or answer its question, and get what comes of it. abort: stop `id`.",
     );
     check(
         &["spawn", "abort"],
         &["action", "command", "args", "id"],
-        "What to do. spawn: start the tool with its parameters, and get its `id` and first output. It \
-         needs `command`. abort: stop `id`.",
+        "What to do; without it, the tool runs to its end. Starting it needs `command`. spawn: start the \
+         tool with its parameters, and get its `id` and first output. abort: stop `id`.",
     );
 }
 
