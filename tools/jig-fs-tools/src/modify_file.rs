@@ -156,7 +156,18 @@ impl ModifyFileCall {
         if !host.option_is_on("confirmation_mode", true) {
             return Ok(());
         }
-        let text = format!("Apply these changes to {}?", quoted(&self.path));
+        let lines = |sign: char| {
+            diff.lines()
+                .skip(2)
+                .filter(|line| line.starts_with(sign))
+                .count()
+        };
+        let text = format!(
+            "Apply these changes to {} ({} added, {} removed)?",
+            quoted(&self.path),
+            count(lines('+') as u64, "line"),
+            lines('-')
+        );
         let question = Question {
             context: Some(diff.to_owned()),
             ..Question::yes_no("apply_changes", text).with_default(true)

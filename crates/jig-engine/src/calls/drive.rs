@@ -1,7 +1,9 @@
 //! Whoever is asked: before a tool runs, while it runs, and about its result.
 
 use jig_broker::Unapproved;
-use jig_config::{FormatMode, QuestionTarget, ResultMode, RunMode, Tool};
+use jig_config::{
+    FormatMode, Layer, Origin, QuestionTarget, ResultMode, RunMode, RuntimeKind, Tool,
+};
 use jig_proto::{Content, HandleId, Question, ToolAction, ToolError, ToolState};
 use jig_runtime::{AskedBy, Session};
 use serde_json::{Map, Value};
@@ -28,6 +30,7 @@ impl Engine {
         match decided.mode {
             RunMode::Unattended => Ok(arguments),
             RunMode::Skip => Err(CallError::Skipped(name.to_owned())),
+            RunMode::Ask if asks_by_itself(tool) => Ok(arguments),
             RunMode::Ask => {
                 let run = AgreedRun::new(tool, ToolAction::Spawn, decided.rule);
                 let question = || {
@@ -250,6 +253,17 @@ impl Engine {
             }
         }
     }
+}
+
+/// Whether it is the tool that shows a person each of its changes before it makes one: then that is the question, and
+/// there is one for one change. Where somebody says in the configuration who is asked, or what, it is as they say.
+fn asks_by_itself(tool: &Tool) -> bool {
+    let is_ours = |origin: &Origin| origin.layer() == Layer::BuiltIn;
+    tool.name.as_str() == "fs_modify_file"
+        && tool.runtime == RuntimeKind::Builtin
+        && tool.origin("run").is_some_and(is_ours)
+        && tool.options.is_empty()
+        && tool.questions.is_empty()
 }
 
 /// What a yes-or-no question came to, or why it is a no.
