@@ -99,6 +99,7 @@ fn is_program(_file: &Utf8Path) -> bool {
 pub fn arguments(
     client: AgentClient,
     is_global: bool,
+    is_headless: bool,
     selection: &Selection,
     root: &Utf8Path,
 ) -> anyhow::Result<Vec<String>> {
@@ -117,6 +118,10 @@ pub fn arguments(
     }
     for setting in &selection.sets {
         words.extend(["--set".to_owned(), setting.clone()]);
+    }
+    // Nobody sits in front of the client: a call waits for whoever comes to the board.
+    if is_headless {
+        words.extend(["--set", "mcp.ask=\"board\""].map(str::to_owned));
     }
     Ok(words)
 }

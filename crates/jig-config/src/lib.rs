@@ -42,7 +42,7 @@ pub use loading::acceptance::{HeldBack, WorkspaceContent};
 pub use loading::load::{LoadedConfig, load};
 pub use loading::sources::{Sources, WORKSPACE_FILES};
 pub use model::{
-    AllowToggle, Command, CommandSyntaxError, Config, ConfigFile, ConfigFolder, Definition,
+    AllowToggle, AskWay, Command, CommandSyntaxError, Config, ConfigFile, ConfigFolder, Definition,
     DefinitionError, DefinitionMode, Enable, Enforce, FillError, FilledError, FormatMode, Input,
     LlmConfig, LlmKey, LlmTokenField, LlmWeights, LogSettings, McpConfig, NetworkSettings,
     NoticeSettings, OnUncovered, OverlayMode, Parameter, ParameterType, PathMeaning, Preset,

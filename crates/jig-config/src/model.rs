@@ -60,7 +60,7 @@ pub use server::{
 };
 pub(crate) use server::{MergedServers, hide_lines, masked, merge_servers, read_servers};
 pub use settings::{
-    AllowToggle, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset,
+    AllowToggle, AskWay, Enable, Enforce, FormatMode, Input, OnUncovered, OverlayMode, Preset,
     QuestionSettings, QuestionTarget, ResultMode, RunMode, Sandbox, SystemPath,
 };
 pub use source::{RuntimeKind, SourceError, ToolSource};

@@ -24,6 +24,8 @@ use crate::shared::SharedServer;
 pub(crate) struct Caller {
     /// What it is called on the board, and in what people read.
     pub(crate) name: String,
+    /// What tells it from others that had this name in another server: a hash of its token.
+    pub(crate) key: [u8; 32],
     pub(crate) turn: Turn,
     /// The calls that run for it, or wait for an answer.
     pub(crate) in_flight: InFlights,
@@ -46,9 +48,10 @@ struct Attendance {
 
 impl Caller {
     /// A caller whose turn begins.
-    pub(crate) fn new(name: &str, turn: Turn) -> Self {
+    pub(crate) fn new(name: &str, key: [u8; 32], turn: Turn) -> Self {
         Self {
             name: name.to_owned(),
+            key,
             turn,
             in_flight: InFlights::default(),
             tasks: Tasks::default(),
@@ -133,14 +136,19 @@ impl Callers {
     }
 
     /// Begins a request of the caller with this name, and its turn if it has none.
-    pub(crate) fn enter(&self, name: &str, turn: impl FnOnce() -> Turn) -> CallerPresence {
+    pub(crate) fn enter(
+        &self,
+        name: &str,
+        key: [u8; 32],
+        turn: impl FnOnce() -> Turn,
+    ) -> CallerPresence {
         let mut all = self.all();
         let caller = match all.get(name) {
             Some(caller) => Arc::clone(caller),
             None => {
                 let turn = turn();
                 turn.handles.count_with(&self.numbers);
-                let caller = Arc::new(Caller::new(name, turn));
+                let caller = Arc::new(Caller::new(name, key, turn));
                 all.insert(name.to_owned(), Arc::clone(&caller));
                 caller
             }

@@ -34,5 +34,5 @@ pub use configuration::reload::{Reloading, watch};
 pub use questions::{NotAQuestionId, PROTOCOL as ASK_PROTOCOL, QuestionId, Questions};
 pub use shared::{Loader, Options, SharedServer};
 pub use transports::ending::{ServeError, ServerStop};
-pub use transports::http::{BadOrigin, BadTokens, CallerTokens, HttpAccess, HttpServer};
+pub use transports::http::{BadHost, BadOrigin, BadTokens, CallerTokens, HttpAccess, HttpServer};
 pub use transports::stdio::serve_stdio;

@@ -3,8 +3,8 @@
 //! A call that has to ask puts its question there ([`Questions::put`]) and waits ([`StandingQuestion::wait`]). Whoever
 //! answers by [`Questions::answer`], the client, `jig approve`, an editor, comes first or is told that
 //! somebody else did. Where nobody can be asked, the question is kept for a while as *refused*
-//! ([`Questions::refused`]): a person may still allow it, once or for the turn, and the next call that asks
-//! exactly the same is answered by that ([`Questions::allowed`]).
+//! ([`Questions::refused`]): a person may still allow it, once or for the turn, and the next call that is
+//! exactly the same is answered by that ([`Questions::allowed`]), also if it is made to another server of the workspace.
 //!
 //! People and programs elsewhere come by [`Questions::serve`], in lines of JSON. The board decides nothing:
 //! it never answers by itself but "nobody is there", and what was answered for a turn is remembered by the
@@ -14,6 +14,7 @@ mod ask_socket;
 mod asked;
 mod decisions;
 pub(crate) mod forms;
+mod kept;
 pub(crate) mod sampling;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -27,7 +28,9 @@ use jig_engine::{Answer, Ask};
 
 pub use self::ask_socket::PROTOCOL;
 use self::asked::{BoardQuestion, Fingerprint};
-pub(crate) use self::asked::{LONGEST_CONTEXT, QuestionTopic};
+pub(crate) use self::asked::{CallIdentity, LONGEST_CONTEXT, QuestionTopic};
+use self::kept::{KeptQuestions, KeptTimes};
+use crate::client::servers::{ForgetfulMemory, Memory};
 
 /// The questions of a server that wait for a person, and those that nobody could be asked.
 #[derive(Debug)]
@@ -35,8 +38,9 @@ pub struct Questions {
     board: Mutex<QuestionBoard>,
     /// Something happened that watchers are told.
     happened: Condvar,
-    /// How long a refusal and an answer to it are kept.
-    kept: Duration,
+    /// What outlives this server.
+    kept: KeptQuestions,
+    times: KeptTimes,
 }
 
 /// What a question is called: `q_1`, `q_2`, ….
@@ -62,12 +66,10 @@ pub(crate) enum Unanswerable {
 
 #[derive(Debug, Default)]
 struct QuestionBoard {
-    /// The number of the last question.
-    last: u64,
     open: BTreeMap<u64, OpenQuestion>,
     refused: BTreeMap<u64, UnaskedQuestion>,
-    /// Answers to refused questions, for the next call that asks the same.
-    given: VecDeque<KeptAnswer>,
+    /// Answers to those refused questions that end with this server, for the next call that asks the same.
+    given: VecDeque<GivenAnswer>,
     /// What became of the latest questions that are on the board no more.
     settled: VecDeque<SettledQuestion>,
     /// Who is told what happens.
@@ -132,9 +134,9 @@ impl fmt::Debug for AnswerHook {
     }
 }
 
-/// An answer to a question that was refused.
+/// An answer to a refused question that ends with this server.
 #[derive(Debug)]
-struct KeptAnswer {
+struct GivenAnswer {
     fingerprint: Fingerprint,
     caller: String,
     answer: Answer,
@@ -164,39 +166,64 @@ enum BoardEvent {
 }
 
 impl Questions {
-    /// An empty board.
+    /// An empty board, which remembers what was refused for as long as this process lives.
     pub(crate) fn new() -> Self {
-        Self::keeping(KEPT)
+        Self::keeping(Arc::new(ForgetfulMemory::default()), KEPT)
+    }
+
+    /// A board on which nothing waits. What is refused there, and the answers to that, are kept in the memory of the
+    /// workspace.
+    pub(crate) fn remembering(memory: Arc<dyn Memory>) -> Self {
+        Self::keeping(memory, KEPT)
+    }
+
+    /// The board of a workspace without a server: what its servers have left there.
+    pub fn left_in(memory: Arc<dyn Memory>) -> Arc<Self> {
+        let questions = Self::remembering(memory);
+        let left = questions.kept.refused().into_iter();
+        let left = left.map(|(asked, since)| {
+            let asked = Arc::new(asked);
+            (asked.number, UnaskedQuestion { asked, since })
+        });
+        questions.board().refused = left.collect();
+        Arc::new(questions)
     }
 
     /// An empty board that keeps refusals, and answers to them, for so long.
-    fn keeping(kept: Duration) -> Self {
+    fn keeping(memory: Arc<dyn Memory>, times: KeptTimes) -> Self {
         Self {
             board: Mutex::default(),
             happened: Condvar::new(),
-            kept,
+            kept: KeptQuestions::new(memory, times),
+            times,
         }
     }
 
-    /// What somebody answered before to exactly this question of this caller, after it was refused, and who.
+    /// What somebody answered before to exactly this question of this call, after it was refused, and who.
     /// The answer is used up by this.
-    pub(crate) fn allowed(&self, caller: &str, ask: &Ask<'_>) -> Option<(Answer, String)> {
-        let mut board = self.board();
-        if board.given.is_empty() {
-            return None;
+    pub(crate) fn allowed(
+        &self,
+        call: &CallIdentity<'_>,
+        ask: &Ask<'_>,
+    ) -> Option<(Answer, String)> {
+        let fingerprint = Fingerprint::of(call, ask);
+        if call.outlives_server(QuestionTopic::of(ask.about)) {
+            return self.kept.take(&fingerprint);
         }
-        let fingerprint = Fingerprint::of(caller, ask);
-        let place = board
-            .given
-            .iter()
-            .position(|given| given.fingerprint == fingerprint)?;
+        let mut board = self.board();
+        let mut given = board.given.iter();
+        let place = given.position(|given| given.fingerprint == fingerprint)?;
         let given = board.given.remove(place)?;
         Some((given.answer, given.by))
     }
 
     /// Puts a question of a call on the board, where it stays until it is answered or given up.
-    pub(crate) fn put(self: &Arc<Self>, caller: &str, ask: &Ask<'_>) -> StandingQuestion {
-        self.place(false, |number| BoardQuestion::new(number, caller, ask))
+    pub(crate) fn put(
+        self: &Arc<Self>,
+        call: &CallIdentity<'_>,
+        ask: &Ask<'_>,
+    ) -> StandingQuestion {
+        self.place(false, |number| BoardQuestion::new(number, call, ask))
     }
 
     /// The same for a question that nobody but those at the ask socket can answer; `None` if nobody is
@@ -204,11 +231,11 @@ impl Questions {
     /// question can still be allowed for the next call.
     pub(crate) fn put_to_watchers(
         self: &Arc<Self>,
-        caller: &str,
+        call: &CallIdentity<'_>,
         ask: &Ask<'_>,
     ) -> Option<StandingQuestion> {
         self.has_listeners()
-            .then(|| self.place(true, |number| BoardQuestion::new(number, caller, ask)))
+            .then(|| self.place(true, |number| BoardQuestion::new(number, call, ask)))
     }
 
     /// Asks whether a configuration comes into force.
@@ -248,9 +275,8 @@ impl Questions {
         needs_watcher: bool,
         asked: impl FnOnce(u64) -> BoardQuestion,
     ) -> StandingQuestion {
+        let number = self.kept.number();
         let mut board = self.board();
-        board.last += 1;
-        let number = board.last;
         let asked = Arc::new(asked(number));
         let slot = Arc::new(slot);
         let open = OpenQuestion {
@@ -277,8 +303,8 @@ impl Questions {
 
     /// Notes a question that nobody can be asked, so that a person can allow it for the next call. The same
     /// question again keeps its name.
-    pub(crate) fn refused(&self, caller: &str, ask: &Ask<'_>) -> QuestionId {
-        let asked = BoardQuestion::new(0, caller, ask);
+    pub(crate) fn refused(&self, call: &CallIdentity<'_>, ask: &Ask<'_>) -> QuestionId {
+        let asked = BoardQuestion::new(0, call, ask);
         let mut board = self.board();
         let same = board
             .refused
@@ -286,19 +312,41 @@ impl Questions {
             .find(|known| known.asked.fingerprint == asked.fingerprint);
         if let Some(same) = same {
             same.since = Instant::now();
-            return same.asked.id();
+            let asked = Arc::clone(&same.asked);
+            self.keep(&asked);
+            return asked.id();
         }
-        board.last += 1;
-        let number = board.last;
-        self.refuse(&mut board, Arc::new(BoardQuestion { number, ..asked }));
+        let number = match asked.outlives_server {
+            true => self.kept.refuse(&asked),
+            false => self.kept.number(),
+        };
+        self.note_refused(&mut board, Arc::new(BoardQuestion { number, ..asked }));
         QuestionId(number)
     }
 
+    /// Puts an open question among the refused ones: nobody waits for it any more.
     fn refuse(&self, board: &mut QuestionBoard, asked: Arc<BoardQuestion>) {
+        self.keep(&asked);
+        self.note_refused(board, asked);
+    }
+
+    /// Remembers a refused question for later servers.
+    fn keep(&self, asked: &BoardQuestion) {
+        if asked.outlives_server {
+            self.kept.refuse(asked);
+        }
+    }
+
+    fn note_refused(&self, board: &mut QuestionBoard, asked: Arc<BoardQuestion>) {
+        // The same, asked before under another name: the newest one counts.
+        self.forget_refused(board, |known| {
+            known.asked.fingerprint == asked.fingerprint && known.asked.caller.is_some()
+        });
         while board.refused.len() >= MOST_REFUSED {
             let Some((number, _)) = board.refused.pop_first() else {
                 break;
             };
+            self.kept.forget(number);
             self.settle(board, number, QuestionEnd::Gone);
         }
         let number = asked.number;
@@ -333,11 +381,17 @@ impl Questions {
             return Ok(());
         }
         if let Some(UnaskedQuestion { asked, .. }) = board.refused.remove(&number) {
+            if asked.outlives_server {
+                let answered = self.kept.answer(*id, answer, by);
+                let how = answered.as_ref().map_or(QuestionEnd::Gone, |()| how);
+                self.settle(&mut board, number, how);
+                return answered;
+            }
             self.settle(&mut board, number, how);
             if board.given.len() >= MOST_GIVEN {
                 board.given.pop_front();
             }
-            board.given.push_back(KeptAnswer {
+            board.given.push_back(GivenAnswer {
                 fingerprint: asked.fingerprint,
                 caller: asked.caller.clone().unwrap_or_default(),
                 answer,
@@ -346,7 +400,7 @@ impl Questions {
             });
             return Ok(());
         }
-        Err(board.unanswerable(*id))
+        Err(self.unanswerable(&board, *id))
     }
 
     /// Whether anybody is connected who is told of questions.
@@ -393,7 +447,24 @@ impl Questions {
         }
     }
 
-    /// Forgets whatever has to do with a caller whose turn has ended.
+    /// Puts an open question among the refused ones, because the one who was asked put it away without deciding: the
+    /// call that waits is answered, and a person can still allow the next one.
+    pub(crate) fn put_away(&self, id: &QuestionId, answer: Answer, by: &str) {
+        let mut board = self.board();
+        if let Some(open) = board.open.remove(&id.0) {
+            self.refuse(&mut board, open.asked);
+            let _ = open.slot.by.set(by.to_owned());
+            open.slot.put(answer);
+        }
+    }
+
+    /// Whether a question is among the refused ones.
+    pub(crate) fn is_refused(&self, id: &QuestionId) -> bool {
+        self.board().refused.contains_key(&id.0)
+    }
+
+    /// Gives up whatever a caller waits for whose turn has ended, and what can be asked only in that turn. Other refused
+    /// questions stay: a person may come back later than the agent goes.
     pub(crate) fn forget(&self, caller: &str) {
         let mut board = self.board();
         let is_theirs = |asked: &BoardQuestion| asked.caller.as_deref() == Some(caller);
@@ -405,7 +476,9 @@ impl Questions {
                 self.settle(&mut board, number, QuestionEnd::Gone);
             }
         }
-        self.forget_refused(&mut board, |refused| is_theirs(&refused.asked));
+        self.forget_refused(&mut board, |refused| {
+            is_theirs(&refused.asked) && !refused.asked.outlives_server
+        });
         board.given.retain(|given| given.caller != caller);
     }
 
@@ -460,12 +533,15 @@ impl Questions {
     fn board(&self) -> MutexGuard<'_, QuestionBoard> {
         // Nothing that is done with the board can panic halfway.
         let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_old = |since: Instant| since.elapsed() >= self.kept;
+        let times = self.times;
         // Answers are kept in the order in which they came.
-        while board.given.front().is_some_and(|given| is_old(given.since)) {
+        let is_old = |given: &GivenAnswer| given.since.elapsed() >= times.given;
+        while board.given.front().is_some_and(is_old) {
             board.given.pop_front();
         }
-        self.forget_refused(&mut board, |refused| is_old(refused.since));
+        self.forget_refused(&mut board, |refused| {
+            refused.since.elapsed() >= times.refused
+        });
         board
     }
 
@@ -483,18 +559,22 @@ impl Questions {
     }
 }
 
-impl QuestionBoard {
-    fn unanswerable(&self, id: QuestionId) -> Unanswerable {
-        let settled = self.settled.iter().find(|settled| settled.number == id.0);
+impl Questions {
+    fn unanswerable(&self, board: &QuestionBoard, id: QuestionId) -> Unanswerable {
+        let mut settled = board.settled.iter();
+        let settled = settled.find(|settled| settled.number == id.0);
         match settled.map(|settled| &settled.how) {
             Some(QuestionEnd::Answered { by, .. }) => {
                 Unanswerable::AlreadyAnswered { id, by: by.clone() }
             }
             Some(QuestionEnd::Gone) => Unanswerable::Gone(id),
+            None if self.kept.was_asked(id.0) => Unanswerable::Gone(id),
             None => Unanswerable::Unknown(id),
         }
     }
+}
 
+impl QuestionBoard {
     /// A question that is there, and its state.
     fn find(&self, number: u64) -> Option<(&Arc<BoardQuestion>, &'static str)> {
         let open = self.open.get(&number).map(|open| (&open.asked, WAITING));
@@ -662,9 +742,12 @@ const ELSEWHERE: &str = "somebody elsewhere";
 const WAITING: &str = "waiting";
 const REFUSED: &str = "refused";
 
-/// How long a refusal, and an answer to one, is kept: as long as a person may take to come back, and an
-/// agent to try again.
-const KEPT: Duration = Duration::from_secs(15 * 60);
+/// How long a refusal and an answer to one are kept: a person may come back on the next day, and what they allow
+/// is for an agent that they start then.
+const KEPT: KeptTimes = KeptTimes {
+    refused: Duration::from_secs(24 * 60 * 60),
+    given: Duration::from_secs(60 * 60),
+};
 
 /// Questions that wait at once. A call in flight has one at most; those are limited, too.
 const MOST_OPEN: usize = 256;

@@ -1,7 +1,7 @@
 //! [`SharedServer`]: what all connections of a server have in common.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use jig_config::{Config, HeldBack};
@@ -10,7 +10,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::caller::Callers;
 use crate::calls::request_state::Seal;
-use crate::client::servers::Servers;
+use crate::client::servers::{Memory, Servers};
 use crate::configuration::reload::Reload;
 use crate::configuration::server_acceptance::AskedServers;
 use crate::configuration::server_tools::GatheredServers;
@@ -60,6 +60,12 @@ pub trait Loader: Send + Sync + 'static {
         None
     }
 
+    /// Where questions that were refused are kept for later servers of the workspace. Asked once; without it they end
+    /// with this one.
+    fn memory(&self) -> Option<Arc<dyn Memory>> {
+        None
+    }
+
     /// Begins a turn of a caller.
     fn turn(&self) -> Turn {
         Turn::default()
@@ -79,10 +85,14 @@ pub struct Options {
     pub calls_per_caller: usize,
     /// How many calls may be in flight at once, whoever made them.
     pub calls: usize,
+    /// How many connections callers may have over HTTP: each client keeps one open to be told what is new.
+    pub connections: usize,
     /// How long a call waits for one of the others to end when there are as many as may be, before it is refused.
     pub room_wait: Duration,
     /// The most text of one result that a call may make, in bytes.
     pub max_result: usize,
+    /// How long a list of tools waits for servers of which nothing is known. Those that take longer are announced.
+    pub list_wait: Duration,
     /// Whether to serve also the resources and prompts of [`fixtures`](crate::fixtures), which the official
     /// conformance suite wants.
     pub fixtures: bool,
@@ -93,8 +103,10 @@ impl Default for Options {
         Self {
             calls_per_caller: 64,
             calls: 256,
+            connections: 2048,
             room_wait: Duration::from_secs(10),
             max_result: 16 << 20,
+            list_wait: Duration::from_secs(2),
             fixtures: false,
         }
     }
@@ -127,6 +139,9 @@ pub struct SharedServer {
     pub(crate) was_listed: AtomicBool,
     /// Held by whoever asks servers for their tools. That may take long, and nothing else waits for it.
     pub(crate) gathering: Mutex<()>,
+    /// Whether somebody is asking them so that a list is complete, and told when that is over.
+    pub(crate) completing: Mutex<bool>,
+    pub(crate) completed: Condvar,
     current: RwLock<Arc<ServedConfig>>,
     /// Held by whoever makes another [`ServedConfig`] of the current one.
     changing: Mutex<()>,
@@ -157,11 +172,15 @@ impl SharedServer {
     pub fn new(loader: Box<dyn Loader>, options: Options) -> Result<Arc<Self>, String> {
         let loaded = loader.load()?;
         let servers = loader.servers();
+        let questions = match loader.memory() {
+            Some(memory) => Questions::remembering(memory),
+            None => Questions::new(),
+        };
         let first = ServedConfig::new(&*loader, &options, servers.as_ref(), loaded, 1)?;
         Ok(Arc::new(Self {
             loader,
             options,
-            questions: Arc::new(Questions::new()),
+            questions: Arc::new(questions),
             callers: Callers::new(),
             seal: Seal::new()?,
             answering: Semaphore::new(MOST_ANSWERING),
@@ -173,6 +192,8 @@ impl SharedServer {
             asked: Mutex::default(),
             was_listed: AtomicBool::new(false),
             gathering: Mutex::new(()),
+            completing: Mutex::new(false),
+            completed: Condvar::new(),
             current: RwLock::new(Arc::new(first)),
             changing: Mutex::new(()),
             generation: watch::Sender::new(1),

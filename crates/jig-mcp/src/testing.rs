@@ -81,5 +81,5 @@ pub(crate) fn reconfigure(shared: &SharedServer, sets: &[&str]) {
 
 /// A caller whose turn begins.
 pub(crate) fn caller() -> Arc<Caller> {
-    Arc::new(Caller::new("test", Turn::default()))
+    Arc::new(Caller::new("test", [0; 32], Turn::default()))
 }

@@ -35,6 +35,12 @@ pub fn of(root: &Utf8Path, env: &CommandEnvironment) -> Arc<dyn Memory> {
     }
 }
 
+/// The memory of the questions that were refused in the workspace at `root`, and of what was answered to them.
+pub fn questions(root: &Utf8Path, env: &CommandEnvironment) -> Option<Arc<dyn Memory>> {
+    let folder = AcceptedFolder::named("questions", &env.state()?, root);
+    Some(Arc::new(folder))
+}
+
 /// The files of one workspace.
 #[derive(Debug)]
 struct AcceptedFolder {
@@ -43,10 +49,14 @@ struct AcceptedFolder {
 
 impl AcceptedFolder {
     fn new(state: &Utf8Path, root: &Utf8Path) -> Self {
+        Self::named(FOLDER, state, root)
+    }
+
+    fn named(name: &str, state: &Utf8Path, root: &Utf8Path) -> Self {
         // What was accepted in one workspace says nothing of another: nobody may find a second path with the
         // same hash.
         let hash = blake3::hash(root.as_str().as_bytes()).to_hex();
-        let path = state.join(FOLDER).join(&hash[..HASH]);
+        let path = state.join(name).join(&hash[..HASH]);
         Self { path }
     }
 

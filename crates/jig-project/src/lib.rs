@@ -27,6 +27,7 @@ mod shell_word;
 mod stderr_remark;
 pub mod wasm_project;
 
+pub use accepted::questions as kept_questions;
 pub use environment::CommandEnvironment;
 pub use project::{HeldProject, Project, Selection};
 pub use shell_word::shell_word;

@@ -216,6 +216,17 @@ impl ServerProcess {
         self.inner.refused.since(mark.batch, &said)
     }
 
+    /// Whether [`told_since`](Self::told_since) is worth asking. This costs little, and waits for nothing.
+    pub fn may_have_refused(&self, mark: &ServerMark) -> bool {
+        self.inner.refused.may_have_refused(mark.batch)
+    }
+
+    /// What it was seen to be refused since a moment, each once. In contrast to
+    /// [`refused_since`](Self::refused_since) nothing is guessed, and nothing is looked for.
+    pub fn told_since(&self, mark: &ServerMark) -> Vec<Denial> {
+        self.inner.refused.told_since(mark.batch)
+    }
+
     /// What it left since a moment where nothing may come into being, and what was moved away therefore. A call
     /// during which that happened has failed, whatever the server says. [`refused_since`](Self::refused_since)
     /// tells it, too. It may look at all of the workspace: [`may_have_intruded`](Self::may_have_intruded) says

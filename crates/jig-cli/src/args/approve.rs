@@ -11,11 +11,11 @@ Examples:
   jig approve --watch              stay, and be asked one question after the other
   jig approve --watch --json       the same for an editor or CI: lines of JSON both ways
 
-The questions are those of the servers (`jig mcp`) that run for this workspace: an agent's client that can \
-show a form asks there as well, and whoever answers first has answered. While somebody watches, calls \
-wait for an answer. Where nobody can be asked, a call is denied at once, and its question is kept for \
-fifteen minutes: allow it here, and the agent's next call of exactly the same goes through, once or for \
-the turn.
+The questions are those of the servers (`jig mcp`) of this workspace: an agent's client that can show a form asks \
+there as well, and whoever answers first has answered. While somebody watches, calls wait for an answer. Where \
+nobody can be asked, or the client declines, a call is denied, and its question is kept for a day, also after the \
+server has ended: allow it here, and the agent's next call of exactly the same goes through within an hour, once or \
+for the turn.
 
 A changed configuration that would allow more is a question, too, and so are an MCP server that came with the \
 workspace and tools that their server describes in another way. They are accepted at the terminal, or by \

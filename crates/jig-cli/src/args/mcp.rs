@@ -21,7 +21,8 @@ runs; one that allows more than before waits until somebody accepts it with `jig
 With --http every request needs a token (`Authorization: Bearer TOKEN`). It comes from --token-file, \
 else from the variable JIG_MCP_TOKEN, else one is made and shown. What was spawned and what was \
 approved belongs to a token, until nothing was asked with it for half an hour (`mcp.idle`). Pages in a \
-browser are refused, unless --allow-origin names them.
+browser are refused, unless --allow-origin names them, and so are requests for another host, unless --allow-host \
+names it, as a proxy in front needs. `/healthz` says without a token that it serves.
 
 Standard output carries the protocol and nothing else; what jig has to say is on standard error. It \
 ends when its input does, with Ctrl-C, or when it is told to (SIGTERM), and ends all that its tools \
@@ -38,6 +39,12 @@ pub(crate) struct McpArgs {
     /// A page that may use the server, with a token: `https://app.example.com`; may be repeated
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(crate) allow_origin: Vec<String>,
+    /// A name under which clients reach it by a proxy: `jig.example.com`; may be repeated
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub(crate) allow_host: Vec<String>,
+    /// How many connections clients may have; each has two, mostly
+    #[arg(long, value_name = "COUNT", requires = "http", default_value_t = 2048, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) max_connections: u16,
     /// Let others connect than programs on this machine: nothing is encrypted
     #[arg(long, requires = "http")]
     pub(crate) allow_remote: bool,

@@ -8,6 +8,7 @@ Examples:
   jig setup claude-code                show what would be written, and where
   jig setup claude-code --write        write it
   jig setup cursor --global --write    for all your projects, in your own settings
+  jig setup claude-code --headless --write            calls wait for your `jig approve`
   jig setup codex --http http://127.0.0.1:8080/mcp    to a server that runs already: `jig mcp --http`
 
 What is added is one entry that starts `jig mcp`. Comments, order and layout of the file stay as they \
@@ -32,6 +33,9 @@ pub(crate) struct SetupArgs {
     /// Connect to a server that runs already, at this address
     #[arg(long, value_name = "URL", requires = "client")]
     pub(crate) http: Option<String>,
+    /// For an agent without a person in front of it: its calls wait for `jig approve`
+    #[arg(long, requires = "client", conflicts_with = "http")]
+    pub(crate) headless: bool,
     /// The name of the entry
     #[arg(long, value_name = "NAME", default_value = "jig", value_parser = entry_name)]
     pub(crate) name: String,

@@ -6,13 +6,15 @@ mod shown_question;
 mod watch;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use camino::Utf8PathBuf;
-use jig_mcp::QuestionId;
-use jig_project::{CommandEnvironment, locate};
+use jig_mcp::{ASK_PROTOCOL, QuestionId, Questions};
+use jig_project::{CommandEnvironment, kept_questions, locate};
 use jig_proto::hint;
 use jig_proto::{visible_line, visible_lines};
+use jig_station::asks::ServerWelcome;
 use jig_station::asks::client::{
     AskConnection, AskRefusal, AskReply, first_served, servers, some_servers,
 };
@@ -103,8 +105,27 @@ impl ApproveScope {
         anyhow!(hint).context(format!("no MCP server runs{place}"))
     }
 
-    /// Sends one request to one server.
+    /// What servers that have ended left in the workspace.
+    fn left(&self) -> Option<LeftQuestions> {
+        let root = self.root.as_ref().filter(|_| self.pid.is_none())?;
+        Some(LeftQuestions {
+            questions: Questions::left_in(kept_questions(root, &self.env)?),
+            welcome: ServerWelcome {
+                jig: env!("CARGO_PKG_VERSION").to_owned(),
+                protocol: ASK_PROTOCOL,
+                workspace: root.clone(),
+                pid: NO_SERVER,
+            },
+        })
+    }
+
+    /// Sends one request to one server, or, without one, to what ended ones have left.
     fn ask(&self, pid: u32, request: &Json) -> anyhow::Result<AskReply> {
+        if pid == NO_SERVER
+            && let Some(mut left) = self.left()
+        {
+            return left.ask(request);
+        }
         let found = some_servers(self.root.as_deref(), &self.env, |other| other == pid)?;
         match found.servers.into_iter().next() {
             Some(mut server) => server.ask(request),
@@ -113,19 +134,65 @@ impl ApproveScope {
     }
 }
 
+/// The questions of a workspace whose servers have ended.
+struct LeftQuestions {
+    questions: Arc<Questions>,
+    welcome: ServerWelcome,
+}
+
+/// Something that knows questions.
+trait QuestionSource {
+    fn welcome(&self) -> &ServerWelcome;
+    fn ask(&mut self, request: &Json) -> anyhow::Result<AskReply>;
+}
+
+impl QuestionSource for LeftQuestions {
+    fn welcome(&self) -> &ServerWelcome {
+        &self.welcome
+    }
+
+    fn ask(&mut self, request: &Json) -> anyhow::Result<AskReply> {
+        let mut reply = self.questions.request(request);
+        match reply.get("error") {
+            Some(error) => Ok(AskReply::Error(serde_json::from_value(error.clone())?)),
+            None => Ok(AskReply::Ok(reply["ok"].take())),
+        }
+    }
+}
+
+impl QuestionSource for AskConnection {
+    fn welcome(&self) -> &ServerWelcome {
+        &self.welcome
+    }
+
+    fn ask(&mut self, request: &Json) -> anyhow::Result<AskReply> {
+        AskConnection::ask(self, request)
+    }
+}
+
+/// The questions that a source lists.
+fn listed(source: &mut impl QuestionSource) -> anyhow::Result<Vec<ServerQuestion>> {
+    match source.ask(&json!({ "do": "list" }))? {
+        AskReply::Ok(list) => shown_question::listed(source.welcome(), &list),
+        AskReply::Error(refusal) => Err(refused(refusal)),
+    }
+}
+
 fn list(scope: &ApproveScope, out: &mut CliOutput) -> anyhow::Result<Done> {
     let mut rows = Vec::new();
     let mut servers = scope.servers(&mut |text| out.note(text))?;
     for server in &mut servers {
-        match server.ask(&json!({ "do": "list" }))? {
-            AskReply::Ok(list) => rows.extend(shown_question::listed(&server.welcome, &list)?),
-            AskReply::Error(refusal) => return Err(refused(refusal)),
-        }
+        rows.extend(listed(server)?);
+    }
+    if let Some(mut left) = scope.left() {
+        let known: HashSet<String> = rows.iter().map(|asked| asked.id.clone()).collect();
+        let left = listed(&mut left)?.into_iter();
+        rows.extend(left.filter(|asked| !known.contains(&asked.id)));
     }
     if out.is_json() {
         let rows: Vec<Json> = rows.iter().map(ServerQuestion::to_json).collect();
         out.json(&Json::Array(rows))?;
-    } else if servers.is_empty() {
+    } else if servers.is_empty() && rows.is_empty() {
         return Err(scope.nobody());
     } else if rows.is_empty() {
         out.note("nothing waits for an answer; `jig approve --watch` waits for questions");
@@ -189,10 +256,12 @@ fn found(
     scope: &ApproveScope,
     out: &mut CliOutput,
 ) -> anyhow::Result<(u32, ServerQuestion)> {
-    let mut servers = scope.servers(&mut |text| out.note(text))?;
-    if servers.is_empty() {
-        return Err(scope.nobody());
-    }
+    // Where a server turns us away, what others left is none of our business either.
+    let mut is_any_silent = false;
+    let mut servers = scope.servers(&mut |text| {
+        is_any_silent = true;
+        out.note(text);
+    })?;
     let mut found: Vec<(u32, ServerQuestion)> = Vec::new();
     let mut refusal: Option<AskRefusal> = None;
     for server in &mut servers {
@@ -205,14 +274,27 @@ fn found(
             Err(_) => {}
         }
     }
+    if found.is_empty()
+        && let Some(mut left) = scope.left().filter(|_| !is_any_silent)
+    {
+        match shown(&mut left, id)? {
+            Ok(asked) => found.push((NO_SERVER, asked)),
+            Err(other) if other.kind != "unknown" && refusal.is_none() => refusal = Some(other),
+            Err(_) if servers.is_empty() => return Err(scope.nobody()),
+            Err(_) => {}
+        }
+    } else if servers.is_empty() {
+        return Err(scope.nobody());
+    }
     match (found.pop(), found.is_empty()) {
         (Some(one), true) => Ok(one),
         (Some(one), false) => {
             found.push(one);
             found.sort_by_key(|(pid, _)| *pid);
             let ways = found.iter().map(|(pid, asked)| {
+                let all = if scope.root.is_none() { " --all" } else { "" };
                 format!(
-                    "`jig approve {id} --server {pid}`: {} ({})",
+                    "`jig approve{all} {id} --server {pid}`: {} ({})",
                     asked.text(),
                     asked.workspace
                 )
@@ -254,12 +336,12 @@ fn not_found(id: QuestionId, scope: &ApproveScope, refusal: Option<AskRefusal>) 
 }
 
 fn shown(
-    server: &mut AskConnection,
+    source: &mut impl QuestionSource,
     id: QuestionId,
 ) -> anyhow::Result<Result<ServerQuestion, AskRefusal>> {
-    match server.ask(&json!({ "do": "show", "id": id.to_string() }))? {
+    match source.ask(&json!({ "do": "show", "id": id.to_string() }))? {
         AskReply::Ok(told) => Ok(Ok(ServerQuestion::read(
-            &server.welcome,
+            source.welcome(),
             &told["question"],
         )?)),
         AskReply::Error(refusal) => Ok(Err(refusal)),
@@ -317,3 +399,6 @@ fn refused(refusal: AskRefusal) -> anyhow::Error {
     }
     .context(message)
 }
+
+/// Instead of a process: its server has ended.
+pub(crate) const NO_SERVER: u32 = 0;

@@ -47,8 +47,9 @@ pub(crate) fn run(
     let project = Project::load(&global.selection())?;
     let root = project.root.clone();
     let loader = ProjectLoader::new(project, global.selection(), env.clone())?;
-    let shared =
-        SharedServer::new(Box::new(loader), Options::default()).map_err(|text| anyhow!(text))?;
+    let mut options = Options::default();
+    options.connections = usize::from(args.max_connections);
+    let shared = SharedServer::new(Box::new(loader), options).map_err(|text| anyhow!(text))?;
     // Without it nobody can answer from elsewhere; everything else works.
     let _asks = asks::listen(shared.questions(), &root, &env)
         .inspect_err(|error| out.note(&format!("jig: {error:#}")));
@@ -83,6 +84,9 @@ fn over_http(
     let mut access = HttpAccess::with(tokens);
     for origin in &args.allow_origin {
         access.allow_origin(origin).context("--allow-origin")?;
+    }
+    for host in &args.allow_host {
+        access.allow_host(host).context("--allow-host")?;
     }
     let server = HttpServer::listen(address, access).map_err(|error| {
         let hint = hint!("another program may use this port; port 0 is any that is free");

@@ -116,7 +116,13 @@ impl ClientSetup {
             }
             None => {
                 let command = command(args.global, env, &mut notes)?;
-                let args = arguments(client, args.global, &global.selection(), root)?;
+                let args = arguments(
+                    client,
+                    args.global,
+                    args.headless,
+                    &global.selection(),
+                    root,
+                )?;
                 (client.starts(&command, &args, env), None)
             }
         };

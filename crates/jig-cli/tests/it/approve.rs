@@ -131,6 +131,114 @@ fn a_refused_call_is_allowed_for_the_turn() {
     told(&create(&mut client, "d.txt"));
 }
 
+/// An agent without a person in front of it ends soon after its refusal, and so does its server. Whoever allows it later
+/// allows the same call of the next run, whichever server makes it, once.
+#[test]
+fn a_refused_call_is_allowed_after_its_server_ended() {
+    for_each_user(|desk| {
+        let run = |path: &str| {
+            let mut client = Client::of(desk.jig(&["mcp"]));
+            client.initialize(json!({}));
+            let result = create(&mut client, path);
+            assert!(client.close().0.success());
+            result
+        };
+        let id = told(&run("a.txt"));
+        assert_eq!(servers(desk), 0);
+        // A framework that starts a server for each call is refused under the same name again.
+        assert_eq!(told(&run("a.txt")), id);
+        let listed = questions(desk);
+        assert_eq!(listed.len(), 1, "{listed:?}");
+        assert_eq!(listed[0]["server"], Json::Null);
+        assert!(desk.ok(&["approve"]).contains("a.txt"));
+        let allowed = desk.run(&["approve", &id, "--once"]);
+        assert_eq!(allowed.code, Some(0), "{allowed:?}");
+        assert!(questions(desk).is_empty());
+        // Attack: another call, or the same of a tool that is declared in another way, is not what was allowed.
+        let other = told(&run("b.txt"));
+        assert_ne!(other, id);
+        let changed = "[tools.fs_create_file]\ndescription = 'Another tool.'\n";
+        desk.workspace.write("jig.toml", changed);
+        assert_ne!(told(&run("a.txt")), id);
+        std::fs::remove_file(desk.path("jig.toml")).unwrap();
+        assert!(!desk.path("a.txt").exists() && !desk.path("b.txt").exists());
+
+        assert_ne!(run("a.txt")["isError"], true);
+        assert_eq!(desk.read("a.txt"), "hello\n");
+        std::fs::remove_file(desk.path("a.txt")).unwrap();
+        told(&run("a.txt"));
+        let again = desk.run(&["approve", &id, "--once"]);
+        fails(&again, &["is not asked any more", "jig approve"]);
+    });
+}
+
+/// Attack: a tool to which the home is open neither sees nor changes what was refused and allowed.
+#[test]
+fn tools_do_not_reach_what_is_kept() {
+    for_each_user(|desk| {
+        let mut client = server(desk);
+        let id = told(&create(&mut client, "a.txt"));
+        let kept = desk.workspace.home.join(".local/state/jig/questions");
+        let folder = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap();
+        let file = folder.path().join("questions.json");
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.contains("a.txt"), "{text}");
+        let home = desk.workspace.home.as_str();
+        let file = file.to_str().unwrap();
+        let script = format!("cat {file}; echo '{{}}' > {file}; rm -rf {kept}");
+        let inside = [
+            "run", "--write", home, "--write", ".", "--", "sh", "-c", &script,
+        ];
+        let ran = desk.run(&inside);
+        assert!(!ran.out.contains("a.txt"), "{ran:?}");
+        assert_eq!(std::fs::read_to_string(file).unwrap(), text);
+        assert_eq!(told(&create(&mut client, "a.txt")), id);
+    });
+}
+
+/// A call whose form is answered by this action.
+fn create_declined(client: &mut Client, path: &str, action: &str) -> Json {
+    let arguments = json!({ "path": path, "content": "hello\n" });
+    let params = json!({ "name": "fs_create_file", "arguments": arguments });
+    let call = client.ask("tools/call", params);
+    let form = client.until(|message| message["method"] == "elicitation/create");
+    let result = json!({ "action": action });
+    client.send(&json!({ "jsonrpc": "2.0", "id": form["id"], "result": result }));
+    client.answer(call)["result"].clone()
+}
+
+/// A client that declares forms and declines them, as agents without a person do: the call ends at once, and a person
+/// can allow the next one. With `mcp.ask = "board"` it is not asked at all, and the call waits for a person.
+#[test]
+fn what_a_client_declines_stays_on_the_board() {
+    let desk = Desk::new();
+    for action in ["decline", "cancel"] {
+        let mut client = Client::of(desk.jig(&["mcp"]));
+        client.initialize(json!({ "elicitation": { "form": {} } }));
+        let path = format!("{action}.txt");
+        let result = create_declined(&mut client, &path, action);
+        let id = told(&result);
+        assert!(text(&result).contains("the client"), "{result}");
+        drop(client);
+        desk.ok(&["approve", &id, "--once"]);
+        let mut client = Client::of(desk.jig(&["mcp"]));
+        client.initialize(json!({ "elicitation": { "form": {} } }));
+        assert_ne!(create(&mut client, &path)["isError"], true);
+    }
+
+    let mut client = Client::of(desk.jig(&["mcp", "--set", "mcp.ask=\"board\""]));
+    client.initialize(json!({ "elicitation": { "form": {} } }));
+    thread::scope(|scope| {
+        let calling = scope.spawn(|| create(&mut client, "board.txt"));
+        let waits = || questions(&desk).iter().any(|one| one["state"] == "waiting");
+        until("the call waits", waits);
+        let listed = questions(&desk);
+        let id = listed[0]["id"].as_str().unwrap();
+        desk.ok(&["approve", id, "--once"]);
+        assert_ne!(calling.join().unwrap()["isError"], true);
+    });
+}
+
 #[test]
 fn mistakes_are_explained() {
     let desk = Desk::new();
@@ -175,15 +283,11 @@ fn mistakes_are_explained() {
         &shown.err,
     );
 
-    // Two servers of one workspace have the same names.
+    // Two servers of one workspace ask under names of their own.
     let mut second = server_too(&desk);
-    assert_eq!(told(&create(&mut second, "b.txt")), id);
-    let pid = second.pid().to_string();
-    let ran = desk.run(&["approve", &id, "--once"]);
-    fails(&ran, &["2 servers ask", &format!("--server {pid}")]);
-    let once = desk.run(&["approve", &id, "--once", "--server", &pid]);
-    assert_eq!(once.code, Some(0), "{once:?}");
-    follow("say which: {}", &ran.err, &once.err);
+    let other = told(&create(&mut second, "b.txt"));
+    assert_ne!(other, id);
+    desk.ok(&["approve", &other, "--once"]);
     assert_ne!(create(&mut second, "b.txt")["isError"], true);
     assert_eq!(questions(&desk).len(), 1);
 
@@ -196,7 +300,7 @@ fn mistakes_are_explained() {
     );
     let listed = desk.ok(&["-C", other.as_str(), "approve", "--all"]);
     assert!(listed.contains(&id), "{listed}");
-    let _third = Client::of({
+    let mut third = Client::of({
         let mut command = desk.jig(&["-C", other.as_str(), "mcp"]);
         command.stdin(Stdio::piped());
         command
@@ -214,6 +318,16 @@ fn mistakes_are_explained() {
     let shown = desk.run(&words);
     assert!(shown.out.contains("a.txt"), "{shown:?}");
     follow("`jig -C {} approve {id}`", &ran.err, &shown.err);
+
+    // Those of other workspaces may have the same names.
+    third.initialize(json!({}));
+    assert_eq!(told(&create(&mut third, "c.txt")), id);
+    let pid = third.pid().to_string();
+    let ran = desk.run(&["approve", "--all", &id, "--once"]);
+    fails(&ran, &["2 servers ask", &format!("--server {pid}")]);
+    let once = desk.run(&["approve", "--all", &id, "--once", "--server", &pid]);
+    assert_eq!(once.code, Some(0), "{once:?}");
+    follow("say which: {}", &ran.err, &once.err);
 }
 
 fn server_too(desk: &Desk) -> Client {

@@ -327,7 +327,7 @@ fn a_session_belongs_to_the_token_that_opened_it() {
 #[test]
 fn sessions_are_bounded() {
     let workspace = Workspace::new();
-    let server = Server::start(&workspace, &[]);
+    let server = Server::start(&workspace, &["--max-connections", "128"]);
     let other = server.open(BOB);
     let sessions: Vec<String> = (0..300).map(|_| server.open(ALICE)).collect();
     assert_eq!(server.knows(BOB, &other), 202);
@@ -338,6 +338,96 @@ fn sessions_are_bounded() {
     assert_eq!(open, 128);
     assert_eq!(server.knows(ALICE, &sessions[0]), 404);
     assert_eq!(server.knows(ALICE, &sessions[299]), 202);
+}
+
+/// Whoever looks after the server needs no token for that, and learns nothing else. A page that has its own name lead
+/// here learns not even that.
+#[test]
+fn the_server_says_that_it_serves() {
+    let workspace = Workspace::new();
+    let server = Server::start(&workspace, &[]);
+    let answer = server.raw(&plain(&server.address.to_string(), "/healthz"));
+    assert_eq!((answer.status, &*answer.body), (200, "ok\n"));
+    let other = server.raw(&plain("evil.test", "/healthz"));
+    assert_eq!(other.status, 403, "{other:?}");
+    let other = server.raw(&plain(&server.address.to_string(), "/other"));
+    assert_eq!(other.status, 404, "{other:?}");
+}
+
+fn plain(host: &str, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").into_bytes()
+}
+
+/// A proxy in front has a name of its own, under which clients know the server. Other names stay refused, and a name
+/// is no token.
+#[test]
+fn a_proxy_has_a_name_that_is_allowed() {
+    let workspace = Workspace::new();
+    let allowed = [
+        "--allow-host",
+        "jig.test",
+        "--allow-host",
+        "other.test:8443",
+    ];
+    let server = Server::start(&workspace, &allowed);
+    let check = |host: &str, status: u16| {
+        let answer = server.raw(&plain(host, "/mcp"));
+        assert_eq!(answer.status, status, "{host}: {answer:?}");
+    };
+    let own = server.address.to_string();
+    for host in ["jig.test", "JIG.test:443", "other.test:8443", &own] {
+        check(host, 401);
+    }
+    for host in [
+        "other.test",
+        "other.test:80",
+        "jig.test.evil",
+        "a@jig.test",
+        "evil.test",
+    ] {
+        check(host, 403);
+    }
+    let token = format!("Bearer {ALICE}");
+    let body = initialize();
+    let named = format!(
+        "POST /mcp HTTP/1.1\r\nHost: jig.test\r\nAuthorization: {token}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    assert_eq!(server.raw(named.as_bytes()).status, 200);
+}
+
+/// Five hundred clients with one token, each of which keeps a stream open to be told what is new, are served, and so is
+/// the next one.
+#[test]
+fn five_hundred_clients_are_served() {
+    let workspace = Workspace::new();
+    let server = Server::start(&workspace, &[]);
+    let token = format!("Bearer {ALICE}");
+    let mut held = Vec::new();
+    for _ in 0..500 {
+        let session = server.open(ALICE);
+        let headers = [
+            ("Authorization", &*token),
+            ("Mcp-Session-Id", &*session),
+            ("MCP-Protocol-Version", "2025-06-18"),
+            ("Connection", "keep-alive"),
+        ];
+        let mut stream = server.connect();
+        stream
+            .write_all(&request(server.address, "GET", &headers, ""))
+            .unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        held.push((session, stream));
+    }
+    for (session, _) in &held {
+        assert_eq!(server.knows(ALICE, session), 202);
+    }
+    let result = server.call(BOB, "fs_list_files", json!({}));
+    assert_ne!(result["isError"], true, "{result}");
 }
 
 /// A token that is not used for a while has no turn any more: what it spawned ends, its sessions, too.

@@ -338,7 +338,7 @@ fn is_open(stream: &mut TcpStream) -> bool {
 #[test]
 fn one_caller_too_many_is_told_to_come_again() {
     let workspace = Workspace::new();
-    let server = Server::start(&workspace, &[]);
+    let server = Server::start(&workspace, &["--max-connections", "128"]);
     let keep = [BEARER, ("Connection", "keep-alive")];
     let message = r#"{"jsonrpc":"2.0","id":1,"method":"no/session"}"#;
     let mut held = Vec::new();

@@ -183,3 +183,41 @@ fn a_question_goes_with_its_call() {
         assert_eq!(text(&said), "next");
     });
 }
+
+/// A server that puts what it was refused in friendly words does not hide it. A call during which nothing was refused says
+/// nothing but what the server said.
+#[test]
+fn a_friendly_failure_names_the_refused_host() {
+    const FRIENDLY: &str = "def connect(host, port):
+    try:
+        return connected(host, port)
+    except OSError:
+        return text('the site is busy, try later')
+
+
+def connected(host, port):
+";
+    // It has a network, in which it reaches one host.
+    let other = "[[mcp.servers.small.access.net]]\nhost = '127.0.0.1'\nport = 1\nallow = true\n";
+    with_server(&entry(other), |desk| {
+        desk.change_server("def connect(host, port):\n", FRIENDLY);
+        let mut client = ready(desk, json!({}));
+        let arguments = json!({ "host": "site.test", "port": 9 });
+        let said = client.call("small_connect", arguments);
+        assert_ne!(said["isError"], true, "{said}");
+        assert_eq!(
+            text(&said).lines().next(),
+            Some("the site is busy, try later")
+        );
+        let all = said["content"].to_string();
+        for part in [
+            "was refused",
+            "127.0.0.1",
+            "[[mcp.servers.small.access.net]]",
+        ] {
+            assert!(all.contains(part), "`{part}` is not in {said}");
+        }
+        let said = client.call("small_echo", json!({ "text": "hello" }));
+        assert_eq!(said["content"].as_array().unwrap().len(), 1, "{said}");
+    });
+}

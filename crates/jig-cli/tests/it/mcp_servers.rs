@@ -290,3 +290,42 @@ fn two_servers_share_what_was_accepted() {
         client.close();
     }
 }
+
+/// A server that starts and then says nothing holds up neither the list nor the tools of others. What it has is
+/// announced when it is there.
+#[test]
+fn a_slow_server_holds_up_nobody() {
+    let desk = Desk::new();
+    if !has_python(&desk) {
+        return;
+    }
+    desk.workspace.write("server.py", SERVER);
+    // It goes on when a file appears.
+    let slow = "import os, time\nwhile not os.path.exists('go'):\n    time.sleep(0.02)\n";
+    desk.workspace.write("slow.py", format!("{slow}{SERVER}"));
+    let own = entry("tools = ['echo']\n");
+    let other = own
+        .replace("servers.small", "servers.slow")
+        .replace("server.py", "slow.py");
+    // Entries of a file that the person names need nobody's consent.
+    let file = desk.workspace.home.join("own.toml");
+    std::fs::write(&file, format!("{own}\n{other}")).unwrap();
+    let mut client = Client::of(desk.jig(&["--config", file.as_str(), "mcp"]));
+    client.initialize(json!({}));
+    let named = |client: &mut Client, server: &str| {
+        let answer = client.request("tools/list", json!({}));
+        let tools = answer["result"]["tools"].as_array().unwrap().clone();
+        tools
+            .iter()
+            .any(|tool| tool["name"] == format!("{server}_echo"))
+    };
+    until("the quick server is listed", || named(&mut client, "small"));
+    assert!(!named(&mut client, "slow"));
+    let said = client.call("small_echo", json!({ "text": "hello" }));
+    assert_eq!(text(&said), "hello");
+    client.aside.clear();
+    desk.workspace.write("go", "");
+    told_of_change(&mut client);
+    until("the slow server is listed", || named(&mut client, "slow"));
+    client.close();
+}

@@ -340,3 +340,27 @@ fn a_token_is_never_written() {
         );
     }
 }
+
+/// An agent without a person in front of it is connected so that its calls wait for one elsewhere.
+#[test]
+fn a_headless_agent_waits_for_the_board() {
+    let workspace = Workspace::new();
+    setup(&workspace, &["claude-code", "--headless", "--write"]);
+    let file = read(workspace.root.join(".mcp.json"));
+    let written: serde_json::Value = serde_json::from_str(&file).unwrap();
+    let args = &written["mcpServers"]["jig"]["args"];
+    let expected = serde_json::json!(["mcp", "--set", "mcp.ask=\"board\""]);
+    assert_eq!(*args, expected);
+    // The server takes what was written.
+    let mut words: Vec<&str> = args
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one.as_str())
+        .collect();
+    words[0] = "config";
+    words.insert(1, "show");
+    let shown = workspace.jig(&words).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("board"), "{shown}");
+}

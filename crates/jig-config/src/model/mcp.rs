@@ -8,6 +8,7 @@ use std::time::Duration;
 use jig_proto::hint;
 use serde_json::Value as Json;
 
+use super::settings::AskWay;
 use crate::origin::{Layer, Origin};
 use crate::problem::Problem;
 use crate::shape::keys;
@@ -17,6 +18,8 @@ use crate::value::ConfigNode;
 /// How the tools are served over MCP: `[mcp]`, with every setting resolved.
 #[derive(Debug, Clone)]
 pub struct McpConfig {
+    /// Who is asked what a call has to ask.
+    pub ask: AskWay,
     /// How long a call waits for an approval that somebody connected to the server may give.
     pub approval_wait: Duration,
     /// How long a caller over HTTP may be silent before its turn ends.
@@ -48,7 +51,9 @@ impl McpConfig {
             let written = values.as_ref().and_then(|node| amount(node, name));
             written.unwrap_or_else(|| default_of(name))
         };
+        let ask = values.as_ref().and_then(ask);
         Self {
+            ask: ask.unwrap_or(AskWay::Both),
             approval_wait: Duration::from_millis(amount("approval_wait")),
             idle: Duration::from_millis(amount("idle")),
             link_above: amount("link_above"),
@@ -67,6 +72,11 @@ impl McpConfig {
     }
 }
 
+/// Who is asked, as a checked table says it.
+fn ask(node: &ConfigNode) -> Option<AskWay> {
+    AskWay::parse(node.get("ask")?.text()?)
+}
+
 /// What a checked table says for one key: milliseconds, or bytes.
 fn amount(node: &ConfigNode, name: &str) -> Option<u64> {
     match keys::MCP.amount(node, name)? {
@@ -78,6 +88,7 @@ fn amount(node: &ConfigNode, name: &str) -> Option<u64> {
 /// What a workspace must not change: how long a turn lasts, and how long a call waits for a person.
 pub(crate) fn check_workspace(layers: &[ConfigNode], problems: &mut Vec<Problem>) {
     let tables = || layers.iter().filter_map(|layer| layer.get("mcp"));
+    check_ask(tables, problems);
     for (name, what) in ONLY_SHORTER {
         let own = tables()
             .filter(|node| node.origin.layer() < Layer::Workspace)
@@ -109,6 +120,36 @@ pub(crate) fn check_workspace(layers: &[ConfigNode], problems: &mut Vec<Problem>
                 None => problem,
             });
         }
+    }
+}
+
+/// Whoever wants to be asked at the board is not asked by a client because a project says so: some clients let a model
+/// fill in their forms.
+fn check_ask<'a, T: Iterator<Item = &'a ConfigNode>>(
+    tables: impl Fn() -> T,
+    problems: &mut Vec<Problem>,
+) {
+    let is_own = |node: &&ConfigNode| node.origin.layer() < Layer::Workspace;
+    let own = tables().filter(is_own).filter_map(|node| node.get("ask"));
+    let Some(own) = own
+        .last()
+        .filter(|value| value.text() == Some(AskWay::Board.name()))
+    else {
+        return;
+    };
+    for node in tables().filter(|node| node.origin.layer() == Layer::Workspace) {
+        let Some(entry) = node.entry("ask") else {
+            continue;
+        };
+        if ask(node).is_none_or(|way| way == AskWay::Board) {
+            continue;
+        }
+        let problem = Problem::error(
+            "a file of the workspace cannot have the client asked: you want to be asked at the board".to_owned(),
+            hint!("remove it; to be asked by the client here, pass `--set mcp.ask=\"both\"`"),
+        );
+        let problem = problem.at(&entry.key, "").key("mcp.ask");
+        problems.push(problem.and(&own.origin, "your own value"));
     }
 }
 

@@ -58,6 +58,18 @@ words! {
 }
 
 words! {
+    /// Who is asked what a call over MCP has to ask.
+    AskWay {
+        /// The client, by a form; a call does not wait for anybody else.
+        Client = "client",
+        /// A person at the board (`jig approve`), for whom the call waits.
+        Board = "board",
+        /// The client, and whoever watches the board: the first answer counts.
+        Both = "both",
+    }
+}
+
+words! {
     /// Whether somebody is asked before the model gets a result (J-023).
     ResultMode {
         /// The model gets it at once.

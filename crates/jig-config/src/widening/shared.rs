@@ -1,7 +1,7 @@
 //! What all tools share.
 
 use super::{WideningSearch, listed};
-use crate::model::{Config, LlmConfig, McpConfig, NetworkSettings, Topic};
+use crate::model::{AskWay, Config, LlmConfig, McpConfig, NetworkSettings, Topic};
 use crate::quoting::quote_whole as quote;
 
 pub(super) fn compare(old: &Config, new: &Config, changes: &mut WideningSearch) {
@@ -158,12 +158,17 @@ fn missing<'a>(names: &'a [String], others: &[String]) -> Vec<&'a str> {
 
 fn mcp_of(old: &McpConfig, new: &McpConfig, changes: &mut WideningSearch) {
     let McpConfig {
+        ask,
         approval_wait,
         idle,
         // How a result reaches a client does not change what it holds.
         link_above: _,
         values: _,
     } = new;
+    if old.ask == AskWay::Board && *ask != AskWay::Board {
+        let what = "questions are put to the client, and no longer to you alone";
+        changes.add(what, new.origin("ask"));
+    }
     if *approval_wait > old.approval_wait {
         let what = "a call waits longer for an approval";
         changes.add(what, new.origin("approval_wait"));

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use jig_config::{Config, McpConfig, load, show, show_json};
+use jig_config::{AskWay, Config, McpConfig, load, show, show_json};
 
+use crate::follow::follow_all;
 use crate::mistakes::check as mistake;
 use crate::workspace::Workspace;
 
@@ -51,6 +52,44 @@ fn mistakes_in_mcp() {
         "[mcp]\napproval_wait = \"11m\"\nidle = \"2h\"",
         "[mcp]\napproval_wait = \"9m\"\nidle = \"20m\"",
     );
+}
+
+/// Who is asked is for the person to say. Whoever wants to be asked at the board is not asked by a client because a
+/// project says so.
+#[test]
+fn a_workspace_does_not_undo_the_board() {
+    let way = |toml: &str| Workspace::with(toml).config().mcp.ask;
+    assert_eq!(way(""), AskWay::Both);
+    assert_eq!(way("mcp.ask = \"client\""), AskWay::Client);
+    assert_eq!(way("mcp.ask = \"board\""), AskWay::Board);
+    let check = |user: &str, workspace: &str, expected: Result<AskWay, &str>| {
+        let workspace = Workspace::new()
+            .file("user.toml", user)
+            .file("jig.toml", workspace);
+        let mut sources = workspace.sources();
+        sources.user_config = Some(workspace.path("user.toml"));
+        match (load(&sources), expected) {
+            (Ok(loaded), Ok(way)) => assert_eq!(loaded.config.mcp.ask, way),
+            (Err(errors), Err(told)) => {
+                assert!(errors.to_string().contains(told), "{errors}");
+                // What the help says is a way out.
+                std::fs::remove_file(workspace.path("jig.toml")).unwrap();
+                sources.sets.push("mcp.ask=\"both\"".to_owned());
+                let loaded = load(&sources).unwrap_or_else(|errors| panic!("{errors}"));
+                assert_eq!(loaded.config.mcp.ask, AskWay::Both);
+                follow_all(&errors, &loaded);
+            }
+            (found, expected) => panic!("{expected:?}, but {:?}", found.map(|_| ())),
+        }
+    };
+    let board = "mcp.ask = \"board\"";
+    check(board, "", Ok(AskWay::Board));
+    check(board, board, Ok(AskWay::Board));
+    check("", board, Ok(AskWay::Board));
+    check("mcp.ask = \"client\"", board, Ok(AskWay::Board));
+    for other in ["mcp.ask = \"client\"", "mcp.ask = \"both\""] {
+        check(board, other, Err("cannot have the client asked"));
+    }
 }
 
 /// Whoever writes the project's files does not decide how long approvals of a person last.
@@ -108,7 +147,7 @@ fn mcp_is_shown() {
     let config = |toml: &str| -> Config { Workspace::with(toml).config() };
     let written = config("[mcp]\nidle = \"5m\"");
     let text = show(&written, true);
-    let expected = "[mcp]\nidle = \"5m\"  # jig.toml:2\napproval_wait = \"10m\"  # default\n\
+    let expected = "[mcp]\nidle = \"5m\"  # jig.toml:2\nask = \"both\"  # default\napproval_wait = \"10m\"  # default\n\
                     link_above = \"64KiB\"  # default\n";
     assert!(text.contains(expected), "{text}");
     let again = config(&show(&written, false));

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{reconfigure, server};
 
 fn enter(shared: &SharedServer, name: &str) -> CallerPresence {
-    shared.callers.enter(name, Turn::default)
+    shared.callers.enter(name, [0; 32], Turn::default)
 }
 
 #[test]

@@ -356,7 +356,13 @@ impl RunningCall {
     }
 
     fn asker(&self, request: &CallRequest) -> CallAsker {
-        CallAsker::new(&self.shared, &self.caller, &self.flight, request)
+        CallAsker::new(
+            &self.shared,
+            &self.caller,
+            &self.flight,
+            &self.engine,
+            request,
+        )
     }
 
     /// The name of the tool, and its call.

@@ -69,6 +69,11 @@ impl TicketScope {
         hash_object(&mut hasher, arguments);
         Self(*hasher.finalize().as_bytes())
     }
+
+    /// The hash itself.
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
 }
 
 /// Bytes that nobody can guess.

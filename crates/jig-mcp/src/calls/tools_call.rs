@@ -24,6 +24,7 @@ use crate::calls::in_flight::{
 use crate::calls::progress::CallProgress;
 use crate::calls::request_state::TicketScope;
 use crate::methods::server_handler::McpConnection;
+use crate::questions::forms::FormReply;
 use crate::shared::{ServedConfig, SharedServer};
 
 /// What a client can do, as it said.
@@ -312,14 +313,17 @@ impl WaitingCall<'_> {
 async fn answered(
     sent: RequestHandle<RoleServer>,
     asking: &InFlightQuestion,
-) -> Result<Result<Answer, String>, ServiceError> {
+) -> Result<Result<FormReply, String>, ServiceError> {
     let response = sent.await_response().await?;
     let read = match (&asking.way, response) {
         (ServerQuestionForm::Form(form), ClientResult::ElicitResult(result)) => {
             Some(form.read_result(result))
         }
         (ServerQuestionForm::Form(_), _) => None,
-        (ServerQuestionForm::Sampling(sampling), response) => sampling.read_result(&response),
+        (ServerQuestionForm::Sampling(sampling), response) => {
+            let read = sampling.read_result(&response);
+            read.map(|read| read.map(FormReply::Decided))
+        }
     };
     read.ok_or(ServiceError::UnexpectedResponse)
 }
@@ -367,7 +371,9 @@ pub(crate) fn deliver(
     if let Some(response) = responses.remove(&asking.key) {
         let read = match &asking.way {
             ServerQuestionForm::Form(form) => form.read(response),
-            ServerQuestionForm::Sampling(sampling) => sampling.read(&response),
+            ServerQuestionForm::Sampling(sampling) => {
+                sampling.read(&response).map(FormReply::Decided)
+            }
         };
         answer(shared, flight, asking, read);
     }
@@ -378,10 +384,15 @@ fn answer(
     shared: &SharedServer,
     flight: &InFlight,
     asking: &InFlightQuestion,
-    read: Result<Answer, String>,
+    read: Result<FormReply, String>,
 ) -> bool {
     let answer = match read {
-        Ok(answer) => answer,
+        Ok(FormReply::Decided(answer)) => answer,
+        Ok(FormReply::PutAway(answer)) => {
+            shared.questions.put_away(&asking.id, answer, asking.by());
+            flight.asked(asking.id);
+            return true;
+        }
         Err(complaint) if asking.try_again(complaint.clone()) => return false,
         // A model that does not understand the question is no reason to end the tool: somebody else is asked.
         Err(_) if matches!(asking.way, ServerQuestionForm::Sampling(_)) => Answer::Unavailable,

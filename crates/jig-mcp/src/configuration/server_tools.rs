@@ -1,11 +1,11 @@
 //! The tools of servers, as they come into what is in force.
 //!
-//! A server that has told its tools before is not started for a list of them. The first list waits for the others
-//! ([`SharedServer::complete`]): they are all asked at the same time, and one that fails does not hold up the rest. From
-//! then on what a server says, and what a person accepts of it, comes into force by [`SharedServer::refresh`].
+//! A server that has told its tools before is not started for a list of them. The others are asked by the first list, all
+//! at the same time ([`SharedServer::listed`]), and one that fails or takes long does not hold up the rest. From then on what a server says, and what a person accepts of it, comes into force by [`SharedServer::refresh`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use jig_config::{Config, Definition};
 use jig_engine::{Engine, ToolServers};
@@ -125,6 +125,49 @@ impl SharedServer {
             }
         }
         self.current()
+    }
+
+    /// What is in force, with the tools of those servers that have told them by now. Those of which nothing is known are
+    /// asked, and have a moment to answer: a client that asks once then knows them all. One that takes longer holds up
+    /// nobody; its tools are announced when they are there.
+    pub(crate) fn listed(self: &Arc<Self>) -> Arc<ServedConfig> {
+        self.was_listed.store(true, Ordering::Release);
+        if !self.current().is_incomplete() {
+            return self.current();
+        }
+        let completing = || {
+            self.completing
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let mut is_completing = completing();
+        if !*is_completing {
+            let shared = Arc::clone(self);
+            let asking = move || {
+                shared.complete();
+                *shared
+                    .completing
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner) = false;
+                shared.completed.notify_all();
+            };
+            let thread = thread::Builder::new().name("jig-list".to_owned());
+            *is_completing = thread.spawn(asking).is_ok();
+        }
+        let wait = self.options.list_wait;
+        let waited = self
+            .completed
+            .wait_timeout_while(is_completing, wait, |is| *is);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+        self.refresh();
+        loop {
+            let served = self.current();
+            served.catalogue();
+            // Whatever comes from now on is news to whoever is told this.
+            if Arc::ptr_eq(&served, &self.current()) {
+                return served;
+            }
+        }
     }
 
     /// Whether anybody has wanted to know the tools.

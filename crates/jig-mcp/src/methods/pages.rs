@@ -35,8 +35,8 @@ fn position(cursor: &str) -> Option<usize> {
     (start > 0 && start.is_multiple_of(PAGE)).then_some(start)
 }
 
-/// How many things a page holds.
-pub(crate) const PAGE: usize = 200;
+/// How many things a page holds: some clients read the first one only.
+pub(crate) const PAGE: usize = 1000;
 
 /// What a cursor begins with, so that it is not taken for a number to count with.
 const CURSOR: &str = "at-";

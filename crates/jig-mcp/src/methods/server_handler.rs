@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
-    CompleteResult, ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse,
-    GetTaskParams, GetTaskResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, ErrorData, Extensions,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -114,10 +115,11 @@ impl ServerHandler for McpConnection {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let work = move |shared: &SharedServer, _: &Caller| {
+        let all = Arc::clone(&self.shared);
+        let work = move |_: &SharedServer, _: &Caller| {
             let cursor = request.and_then(|request| request.cursor);
             // Servers that have not told their tools yet are asked first.
-            shared.complete().catalogue().list(cursor.as_deref())
+            all.listed().catalogue().list(cursor.as_deref())
         };
         self.answer(&context, work).await
     }
@@ -230,6 +232,23 @@ impl ServerHandler for McpConnection {
         }
     }
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, .. } = request;
+        let method = jig_proto::visible_words(crate::text_prefix::cut(&method, LONGEST_METHOD));
+        // One that is known comes here when its parameters cannot be read.
+        match KNOWN.contains(&&*method) {
+            true => {
+                let told = format!("the parameters of `{method}` are not those that it has");
+                Err(ErrorData::invalid_params(told, None))
+            }
+            false => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)),
+        }
+    }
+
     async fn get_task(
         &self,
         request: GetTaskParams,
@@ -262,6 +281,27 @@ impl ServerHandler for McpConnection {
         caller.tasks.cancel(&request.task_id)
     }
 }
+
+/// The methods that have parameters.
+const KNOWN: [&str; 14] = [
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/templates/list",
+    "resources/unsubscribe",
+    "prompts/get",
+    "prompts/list",
+    "completion/complete",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+    "initialize",
+];
+
+/// How much of the name of a method is repeated, in bytes.
+const LONGEST_METHOD: usize = 200;
 
 /// What an agent is told about this server.
 const INSTRUCTIONS: &str = "\

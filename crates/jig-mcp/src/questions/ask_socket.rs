@@ -100,7 +100,16 @@ impl Questions {
         });
     }
 
-    fn listed(&self) -> Vec<Value> {
+    /// Does what one line of a client wants, and returns the reply. `watch` ends at once.
+    pub fn request(self: &Arc<Self>, request: &Value) -> Value {
+        let mut reply = Vec::new();
+        self.serve(format!("{request}\n").as_bytes(), &mut reply);
+        let line = reply.split(|byte| *byte == b'\n').next();
+        let read = line.and_then(|line| serde_json::from_slice(line).ok());
+        read.unwrap_or_default()
+    }
+
+    pub(super) fn listed(&self) -> Vec<Value> {
         let board = self.board();
         let open = board.open.values();
         let open = open.map(|open| open.asked.in_short(WAITING));
@@ -123,7 +132,7 @@ impl Questions {
             let board = self.board();
             let found = board.find(id.0);
             let found = found.map(|(asked, state)| (Arc::clone(asked), state));
-            found.ok_or_else(|| AskSocketError::unanswerable(&board.unanswerable(id)))?
+            found.ok_or_else(|| AskSocketError::unanswerable(&self.unanswerable(&board, id)))?
         };
         let reason = reason.map(|reason| visible_words(cut(&reason, LONGEST_REASON)));
         let answer = decisions::answer(&asked, decision, value, reason);
@@ -176,7 +185,9 @@ impl<'a, W: Write + Send> AskSocketClient<'a, W> {
                 let found = board.find(id.0);
                 let found = found.map(|(asked, state)| asked.to_json(state));
                 let found = found.map(|question| json!({ "question": question }));
-                found.ok_or_else(|| AskSocketError::unanswerable(&board.unanswerable(id)))
+                found.ok_or_else(|| {
+                    AskSocketError::unanswerable(&self.questions.unanswerable(&board, id))
+                })
             }),
             AskSocketRequest::Answer {
                 id,

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use jig_engine::{About, Ask};
 use jig_proto::{Prompt, Question, visible_lines, visible_words};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::text_prefix::cut;
 
 /// What a question is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum QuestionTopic {
     /// Whether a tool may run with these arguments.
@@ -36,7 +36,7 @@ pub(crate) enum QuestionTopic {
 }
 
 impl QuestionTopic {
-    fn of(about: About) -> Self {
+    pub(crate) fn of(about: About) -> Self {
         match about {
             About::Run => Self::Run,
             About::Arguments => Self::Arguments,
@@ -75,16 +75,43 @@ pub(crate) struct BoardQuestion {
     /// How many bytes of the context are not shown.
     pub(crate) hidden: usize,
     pub(crate) fingerprint: Fingerprint,
+    /// Whether it is kept for later servers, once it is refused.
+    pub(crate) outlives_server: bool,
     pub(crate) since: Instant,
 }
 
-/// What makes two questions the same: who asks, for which tool, and all that a person would be shown. The
-/// arguments of a call are part of its context.
+/// Whose question it is: a caller, and what its call is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallIdentity<'a> {
+    /// What the caller is called.
+    pub(crate) caller: &'a str,
+    /// A hash of whatever makes the call the same: who makes it, its arguments, and what its tool is and may do.
+    pub(crate) hash: [u8; 32],
+    /// Whether it is about a handle, which means something else to the next server.
+    pub(crate) is_of_handle: bool,
+}
+
+impl CallIdentity<'_> {
+    /// Whether the same call may be made to a later server, and ask the same there.
+    pub(super) fn outlives_server(&self, topic: QuestionTopic) -> bool {
+        let is_before_it_runs = matches!(
+            topic,
+            QuestionTopic::Run
+                | QuestionTopic::Arguments
+                | QuestionTopic::Access
+                | QuestionTopic::Tool
+        );
+        is_before_it_runs && !self.is_of_handle
+    }
+}
+
+/// What makes two questions the same: the call that asks, and all that a person would be shown. What a person is shown
+/// is not enough: it leaves out what is long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
-    pub(crate) fn of(caller: &str, ask: &Ask<'_>) -> Self {
+    pub(crate) fn of(call: &CallIdentity<'_>, ask: &Ask<'_>) -> Self {
         let Question {
             id,
             text,
@@ -100,22 +127,36 @@ impl Fingerprint {
             id
         };
         // As JSON the parts cannot run into each other.
-        let parts = json!([caller, ask.tool, topic, id, text, context, schema, default]);
+        let (caller, hash) = (call.caller, (call.hash, call.is_of_handle));
+        let parts = json!([
+            caller, hash, ask.tool, topic, id, text, context, schema, default
+        ]);
         Self(*blake3::hash(parts.to_string().as_bytes()).as_bytes())
+    }
+
+    /// As it is written to a file.
+    pub(crate) fn to_hex(self) -> String {
+        blake3::Hash::from_bytes(self.0).to_hex().to_string()
+    }
+
+    /// Reads what was written. What is none of ours is that of no question.
+    pub(crate) fn from_hex(text: &str) -> Self {
+        Self(blake3::Hash::from_hex(text).map_or([0; 32], |hash| *hash.as_bytes()))
     }
 }
 
 impl BoardQuestion {
     /// The question of a call.
-    pub(crate) fn new(number: u64, caller: &str, ask: &Ask<'_>) -> Self {
+    pub(crate) fn new(number: u64, call: &CallIdentity<'_>, ask: &Ask<'_>) -> Self {
         let mut asked = Self {
             number,
-            caller: Some(caller.to_owned()),
+            caller: Some(call.caller.to_owned()),
             tool: Some(ask.tool.to_owned()),
             topic: QuestionTopic::of(ask.about),
             question: ask.question.clone(),
             hidden: 0,
-            fingerprint: Fingerprint::of(caller, ask),
+            fingerprint: Fingerprint::of(call, ask),
+            outlives_server: call.outlives_server(QuestionTopic::of(ask.about)),
             since: Instant::now(),
         };
         asked.shorten();
@@ -134,6 +175,7 @@ impl BoardQuestion {
             question,
             hidden: 0,
             fingerprint: Fingerprint([0; 32]),
+            outlives_server: false,
             since: Instant::now(),
         };
         asked.shorten();

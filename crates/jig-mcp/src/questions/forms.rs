@@ -37,16 +37,110 @@ enum ClientFormKind {
     Text(Value),
 }
 
+/// What a call is about, in a few words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CallSubject {
+    /// What the tool is to work on.
+    target: Option<String>,
+    /// How many bytes of text it is given besides.
+    size: usize,
+    /// Whether it is started, and stays.
+    is_spawned: bool,
+}
+
+impl CallSubject {
+    /// That of a call with these arguments.
+    pub(crate) fn of(arguments: &Map<String, Value>) -> Self {
+        let mut target = None;
+        for name in TARGETS {
+            target = match arguments.get(name) {
+                Some(Value::String(text)) => Some((name, text.clone())),
+                Some(Value::Array(all)) => {
+                    let texts = all.iter().filter_map(Value::as_str);
+                    let texts: Vec<&str> = texts.take(MOST_TARGETS).collect();
+                    let more = if all.len() > texts.len() { ", …" } else { "" };
+                    (!texts.is_empty()).then(|| (name, texts.join(", ") + more))
+                }
+                _ => continue,
+            };
+            if target.is_some() {
+                break;
+            }
+        }
+        let named = target.as_ref().map(|(name, _)| *name);
+        let others = arguments
+            .iter()
+            .filter(|(name, _)| !HANDLED.contains(&name.as_str()) && Some(name.as_str()) != named);
+        let size = others.map(|(_, value)| text_size(value, 0)).sum();
+        let target = target.map(|(_, text)| {
+            let shown = visible_line(cut(&text, LONGEST_TARGET));
+            if shown.is_empty() {
+                "\"\"".to_owned()
+            } else {
+                shown
+            }
+        });
+        Self {
+            target,
+            size,
+            is_spawned: arguments
+                .get("action")
+                .is_some_and(|action| action == "spawn"),
+        }
+    }
+
+    /// The first line of a question whether the tool may run; `None` if there is nothing to add to the question.
+    fn headline(&self, tool: &str) -> Option<String> {
+        let tool = visible_line(tool);
+        let size = (self.size > 0).then(|| match self.size {
+            1 => "1 byte".to_owned(),
+            size => format!("{size} bytes"),
+        });
+        let about: Vec<String> = self.target.clone().into_iter().chain(size).collect();
+        let about = about.join(", ");
+        match (self.is_spawned, about.is_empty()) {
+            (false, true) => None,
+            (false, false) => Some(format!("Run `{tool}`: {about}?")),
+            (true, true) => Some(format!("Start `{tool}`, and leave it running?")),
+            (true, false) => Some(format!("Start `{tool}`, and leave it running: {about}?")),
+        }
+    }
+}
+
+/// The bytes of text in a value.
+fn text_size(value: &Value, depth: usize) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(all) if depth < DEEPEST => {
+            all.iter().map(|one| text_size(one, depth + 1)).sum()
+        }
+        Value::Object(all) if depth < DEEPEST => {
+            all.values().map(|one| text_size(one, depth + 1)).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// What a client's response to a form says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum FormReply {
+    /// Somebody decided.
+    Decided(Answer),
+    /// The form was put away, maybe by a program that shows none: the call gets this answer, and a person can still
+    /// allow the next one.
+    PutAway(Answer),
+}
+
 impl ClientForm {
-    /// The form for a question.
-    pub(crate) fn of(ask: &Ask<'_>) -> Self {
+    /// The form for a question of a call, of which `subject` says in a few words what it is about.
+    pub(crate) fn of(ask: &Ask<'_>, subject: &CallSubject) -> Self {
         let (fields, kind) = match ask.about {
             About::Run => (decision(FOR_RUNS), ClientFormKind::Run),
             About::Access => (decision(FOR_ACCESS), ClientFormKind::Access),
             _ => by_schema(ask),
         };
         Self {
-            message: message(ask),
+            message: message(ask, subject),
             fields: clean(fields).unwrap_or_else(|| ElicitationSchema::new(Default::default())),
             kind,
         }
@@ -70,28 +164,29 @@ impl ClientForm {
     /// # Errors
     ///
     /// If it is no answer to this form, in words for whoever filled it in.
-    pub(crate) fn read(&self, response: Value) -> Result<Answer, String> {
+    pub(crate) fn read(&self, response: Value) -> Result<FormReply, String> {
         let response: ElicitResult = serde_json::from_value(response)
             .map_err(|_| "That is no response to a question.".to_owned())?;
         self.read_result(response)
     }
 
     /// The same for a response that was read already.
-    pub(crate) fn read_result(&self, response: ElicitResult) -> Result<Answer, String> {
+    pub(crate) fn read_result(&self, response: ElicitResult) -> Result<FormReply, String> {
+        let put_away = |why: &str| FormReply::PutAway(Answer::Rejected(why.to_owned()));
         match response.action {
-            ElicitationAction::Accept => {}
-            ElicitationAction::Decline => return Ok(Answer::Rejected(DECLINED.to_owned())),
+            ElicitationAction::Accept => self.filled(response).map(FormReply::Decided),
+            ElicitationAction::Decline => Ok(put_away(DECLINED)),
             // Whoever puts a question of the policy away says no to it. A tool's own question knows no such
             // answer.
-            _ => {
-                return Ok(match self.kind {
-                    ClientFormKind::Run | ClientFormKind::Access => {
-                        Answer::Rejected(DISMISSED.to_owned())
-                    }
-                    _ => Answer::Cancel,
-                });
-            }
+            _ => Ok(match self.kind {
+                ClientFormKind::Run | ClientFormKind::Access => put_away(DISMISSED),
+                _ => FormReply::PutAway(Answer::Cancel),
+            }),
         }
+    }
+
+    /// What a form that was filled in says.
+    fn filled(&self, response: ElicitResult) -> Result<Answer, String> {
         let Some(Value::Object(mut content)) = response.content else {
             return Err("The answer has no fields.".to_owned());
         };
@@ -128,14 +223,7 @@ impl ClientForm {
             Some(ONCE) => Ok(Answer::Given(true.into())),
             Some(TURN) if is_access => Ok(Answer::Given("turn".into())),
             Some(TURN) => Ok(Answer::GivenForTurn(true.into())),
-            Some(DENY) => {
-                let reason = content.get(REASON).and_then(Value::as_str).map(str::trim);
-                let reason = reason.filter(|reason| !reason.is_empty());
-                let reason = reason.map(|reason| visible_words(cut(reason, LONGEST_REASON)));
-                Ok(Answer::Rejected(
-                    reason.unwrap_or_else(|| DECLINED.to_owned()),
-                ))
-            }
+            Some(DENY) => Ok(Answer::Rejected(DENIED.to_owned())),
             _ => Err(format!(
                 "`{DECISION}` must be `{ONCE}`, `{TURN}` or `{DENY}`."
             )),
@@ -144,7 +232,7 @@ impl ClientForm {
 }
 
 /// The fields of a choice about a run or an access. The values say what they mean: not every client shows
-/// titles. `lasting` says what a yes for the turn is a yes to.
+/// titles. There is one field: clients that go from field to field are done with it at once. `lasting` says what a yes for the turn is a yes to.
 fn decision(lasting: &str) -> Value {
     json!({
         "type": "object",
@@ -156,12 +244,6 @@ fn decision(lasting: &str) -> Value {
                     "What to do. {lasting} The turn ends with the connection, or when nothing happens for long."
                 ),
                 "enum": [ONCE, TURN, DENY],
-            },
-            REASON: {
-                "type": "string",
-                "title": "Reason",
-                "description": "If it is denied: why. The assistant is told.",
-                "maxLength": LONGEST_REASON,
             },
         },
         "required": [DECISION],
@@ -284,10 +366,12 @@ fn make_visible(value: &mut Value, depth: usize) {
     }
 }
 
-/// What the person is told. A tool's own words are marked as such, so that they cannot pass for jig's.
-fn message(ask: &Ask<'_>) -> String {
+/// What the person is told. A tool's own words are marked as such, so that they cannot pass for jig's. The first line
+/// says what matters: some clients show three lines.
+fn message(ask: &Ask<'_>, subject: &CallSubject) -> String {
     let text = visible_words(cut(&ask.question.text, LONGEST_TEXT));
     let mut message = match ask.about {
+        About::Run => subject.headline(ask.tool).unwrap_or(text),
         About::Tool(_) => format!("The tool `{}` asks: {text}", visible_line(ask.tool)),
         _ => text,
     };
@@ -334,7 +418,6 @@ fn size(content: &Map<String, Value>) -> usize {
 }
 
 const DECISION: &str = "decision";
-const REASON: &str = "reason";
 const ANSWER: &str = "answer";
 const ONCE: &str = "allow once";
 const TURN: &str = "allow for this turn";
@@ -344,17 +427,41 @@ const DENY: &str = "deny";
 const FOR_RUNS: &str = "For this turn: further calls of the tool, too, with any arguments that the same rule asks about.";
 const FOR_ACCESS: &str = "For this turn: the same access again, by the same tool.";
 
-const DECLINED: &str = "the user said no";
-const DISMISSED: &str = "the question was put away without an answer";
+/// Who said no: a client declines also where it has nobody to show a form to.
+const DENIED: &str = "denied in the form of the client";
+const DECLINED: &str = "the client declined the question, without a decision";
+const DISMISSED: &str = "the client closed the question, without a decision";
+
+/// The arguments that mostly say what a tool is to work on, the best first.
+const TARGETS: [&str; 12] = [
+    "path",
+    "file_path",
+    "file",
+    "paths",
+    "url",
+    "uri",
+    "command",
+    "cmd",
+    "program",
+    "query",
+    "pattern",
+    "name",
+];
+
+/// Arguments about handles.
+const HANDLED: [&str; 2] = ["action", "id"];
+
+/// How many targets are named.
+const MOST_TARGETS: usize = 3;
+
+/// How much of a target is shown, in bytes: what comes after it must be seen, too.
+const LONGEST_TARGET: usize = 120;
 
 /// How much of a tool's text stands in one line.
 const LONGEST_TEXT: usize = 2000;
 
 /// How much of what a question is about is shown. The arguments of a call are its client's to choose.
 const LONGEST_CONTEXT: usize = 64 << 10;
-
-/// A reason reaches the assistant; it is a sentence, not a document.
-const LONGEST_REASON: usize = 1000;
 
 /// An answer is kept in memory and handed to a tool. Edited arguments may hold a whole file.
 const LONGEST_ANSWER: usize = 1 << 20;

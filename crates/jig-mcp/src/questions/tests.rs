@@ -26,8 +26,21 @@ fn ask(question: &Question, about: About) -> Ask<'_> {
     }
 }
 
+/// A call of a caller.
+fn of(caller: &str) -> CallIdentity<'_> {
+    CallIdentity {
+        caller,
+        hash: [1; 32],
+        is_of_handle: false,
+    }
+}
+
 fn yes() -> Answer {
     Answer::Given(json!(true))
+}
+
+fn memory() -> Arc<dyn Memory> {
+    Arc::new(ForgetfulMemory::default())
 }
 
 fn never() -> CancelToken {
@@ -71,7 +84,7 @@ fn the_first_answer_wins() {
     let questions = Arc::new(Questions::new());
     for _ in 0..50 {
         let question = run_question("{}");
-        let pending = questions.put("stdio", &ask(&question, About::Run));
+        let pending = questions.put(&of("stdio"), &ask(&question, About::Run));
         let id = pending.id();
         let winners: Vec<String> = thread::scope(|scope| {
             let answering = |number: u32| {
@@ -102,7 +115,7 @@ fn the_first_answer_wins() {
 fn waits_end() {
     let questions = Arc::new(Questions::new());
     let question = run_question("{}");
-    let put = || questions.put("stdio", &ask(&question, About::Run));
+    let put = || questions.put(&of("stdio"), &ask(&question, About::Run));
 
     let pending = put();
     let id = pending.id();
@@ -142,9 +155,12 @@ fn waits_end() {
     assert_eq!(pending.wait(SHORT, &never(), None), Answer::TimedOut);
     let id = pending.id();
     drop(pending);
-    assert_eq!(questions.refused("stdio", &ask(&question, About::Run)), id);
+    assert_eq!(
+        questions.refused(&of("stdio"), &ask(&question, About::Run)),
+        id
+    );
     assert_eq!(questions.answer(&id, yes(), "late"), Ok(()));
-    let allowed = questions.allowed("stdio", &ask(&question, About::Run));
+    let allowed = questions.allowed(&of("stdio"), &ask(&question, About::Run));
     assert_eq!(allowed, Some((yes(), "late".to_owned())));
 
     let unknown = QuestionId(999);
@@ -158,10 +174,10 @@ fn an_allowance_is_for_exactly_this() {
     let questions = Arc::new(Questions::new());
     let question = run_question("{\"path\": \"a\"}");
     let this = ask(&question, About::Run);
-    let id = questions.refused("stdio", &this);
+    let id = questions.refused(&of("stdio"), &this);
     // The same again is the same question.
-    assert_eq!(questions.refused("stdio", &this), id);
-    assert_eq!(questions.allowed("stdio", &this), None);
+    assert_eq!(questions.refused(&of("stdio"), &this), id);
+    assert_eq!(questions.allowed(&of("stdio"), &this), None);
     questions.answer(&id, yes(), "me").unwrap();
 
     let other_arguments = run_question("{\"path\": \"b\"}");
@@ -182,14 +198,14 @@ fn an_allowance_is_for_exactly_this() {
     ];
     for (caller, other) in others {
         assert_eq!(
-            questions.allowed(caller, &other),
+            questions.allowed(&of(caller), &other),
             None,
             "{caller} {other:?}"
         );
     }
-    let allowed = questions.allowed("stdio", &this);
+    let allowed = questions.allowed(&of("stdio"), &this);
     assert_eq!(allowed.map(|(answer, _)| answer), Some(yes()));
-    assert_eq!(questions.allowed("stdio", &this), None);
+    assert_eq!(questions.allowed(&of("stdio"), &this), None);
 }
 
 /// The policy numbers its questions: the number does not make another question of it.
@@ -199,11 +215,14 @@ fn access_is_the_same_whatever_its_number() {
     let question =
         |id: &str| Question::select(id, "Allow `tool` to read `x`?", ["once", "turn", "no"]);
     let (one, two) = (question("access-1"), question("access-2"));
-    let id = questions.refused("stdio", &ask(&one, About::Access));
-    assert_eq!(questions.refused("stdio", &ask(&two, About::Access)), id);
+    let id = questions.refused(&of("stdio"), &ask(&one, About::Access));
+    assert_eq!(
+        questions.refused(&of("stdio"), &ask(&two, About::Access)),
+        id
+    );
     let tool = About::Tool(QuestionTarget::User);
-    let id = questions.refused("stdio", &ask(&one, tool));
-    assert_ne!(questions.refused("stdio", &ask(&two, tool)), id);
+    let id = questions.refused(&of("stdio"), &ask(&one, tool));
+    assert_ne!(questions.refused(&of("stdio"), &ask(&two, tool)), id);
 }
 
 /// Refusals and allowances do not last.
@@ -211,15 +230,19 @@ fn access_is_the_same_whatever_its_number() {
 fn what_is_kept_grows_old() {
     // Long enough for a busy machine to do the next few lines.
     let kept = Duration::from_millis(1500);
-    let questions = Arc::new(Questions::keeping(kept));
+    let times = KeptTimes {
+        refused: kept,
+        given: kept,
+    };
+    let questions = Arc::new(Questions::keeping(memory(), times));
     let question = run_question("{}");
     let this = ask(&question, About::Run);
-    let id = questions.refused("stdio", &this);
+    let id = questions.refused(&of("stdio"), &this);
     questions.answer(&id, yes(), "me").unwrap();
     let_pass(kept);
-    assert_eq!(questions.allowed("stdio", &this), None);
+    assert_eq!(questions.allowed(&of("stdio"), &this), None);
 
-    let id = questions.refused("stdio", &this);
+    let id = questions.refused(&of("stdio"), &this);
     let_pass(kept);
     let late = questions.answer(&id, yes(), "me");
     assert_eq!(late, Err(Unanswerable::Gone(id)));
@@ -232,7 +255,7 @@ fn everything_is_bounded() {
     let mut ids = Vec::new();
     for number in 0..MOST_REFUSED + 44 {
         let question = run_question(&number.to_string());
-        ids.push(questions.refused("stdio", &ask(&question, About::Run)));
+        ids.push(questions.refused(&of("stdio"), &ask(&question, About::Run)));
     }
     assert_eq!(questions.board().refused.len(), MOST_REFUSED);
     let first = questions.answer(&ids[0], yes(), "me");
@@ -240,10 +263,10 @@ fn everything_is_bounded() {
     for id in &ids[44..] {
         questions.answer(id, yes(), "me").unwrap();
     }
-    assert_eq!(questions.board().given.len(), MOST_GIVEN);
+    assert_eq!(questions.kept.given(), MOST_GIVEN);
 
     let question = run_question("{}");
-    let put = || questions.put("stdio", &ask(&question, About::Run));
+    let put = || questions.put(&of("stdio"), &ask(&question, About::Run));
     let open: Vec<StandingQuestion> = (0..MOST_OPEN).map(|_| put()).collect();
     let one_more = put();
     assert_eq!(one_more.wait(LONG, &never(), None), Answer::Unavailable);
@@ -263,17 +286,28 @@ fn everything_is_bounded() {
 fn a_caller_is_forgotten() {
     let questions = Arc::new(Questions::new());
     let (one, two, three) = (run_question("1"), run_question("2"), run_question("3"));
-    let mine = questions.put("mine", &ask(&one, About::Run));
-    let other = questions.put("other", &ask(&one, About::Run));
-    let refused = questions.refused("mine", &ask(&two, About::Run));
-    let allowed = questions.refused("mine", &ask(&three, About::Run));
+    let mine = questions.put(&of("mine"), &ask(&one, About::Run));
+    let other = questions.put(&of("other"), &ask(&one, About::Run));
+    let refused = questions.refused(&of("mine"), &ask(&two, About::Run));
+    let allowed = questions.refused(&of("mine"), &ask(&three, About::Run));
     questions.answer(&allowed, yes(), "me").unwrap();
+    let handle = CallIdentity {
+        is_of_handle: true,
+        ..of("mine")
+    };
+    let of_handle = questions.refused(&handle, &ask(&two, About::Run));
     questions.forget("mine");
     assert_eq!(mine.wait(LONG, &never(), None), Answer::Cancel);
     assert_eq!(other.wait(SHORT, &never(), None), Answer::TimedOut);
-    let late = questions.answer(&refused, yes(), "me");
-    assert_eq!(late, Err(Unanswerable::Gone(refused)));
-    assert_eq!(questions.allowed("mine", &ask(&three, About::Run)), None);
+    // What is about a handle of the turn goes with it.
+    let late = questions.answer(&of_handle, yes(), "me");
+    assert_eq!(late, Err(Unanswerable::Gone(of_handle)));
+    // A person may come back later than an agent without one.
+    assert_eq!(questions.answer(&refused, yes(), "me"), Ok(()));
+    for question in [&two, &three] {
+        let allowed = questions.allowed(&of("mine"), &ask(question, About::Run));
+        assert!(allowed.is_some());
+    }
 }
 
 /// What a tool writes into its questions is bounded and steers nobody's terminal; what counts as the same
@@ -286,7 +320,7 @@ fn questions_are_shown_bounded_and_printable() {
     question.context = Some(long.clone() + "1");
     question.default = Some(json!("d".repeat(2 << 20)));
     let tool = About::Tool(QuestionTarget::User);
-    let id = questions.refused("a\u{7}", &ask(&question, tool));
+    let id = questions.refused(&of("a\u{7}"), &ask(&question, tool));
     let shown = {
         let board = questions.board();
         let (asked, state) = board.find(id.0).unwrap();
@@ -300,7 +334,7 @@ fn questions_are_shown_bounded_and_printable() {
     assert_eq!(shown["needs_value"], true);
     // They differ in what is not shown.
     question.context = Some(long + "2");
-    assert_ne!(questions.refused("a\u{7}", &ask(&question, tool)), id);
+    assert_ne!(questions.refused(&of("a\u{7}"), &ask(&question, tool)), id);
 }
 
 #[test]
@@ -311,7 +345,7 @@ fn decisions_become_answers() {
     let tool = About::Tool(QuestionTarget::User);
     let decide =
         |question: &Question, about, decision, value: Option<Value>, reason: Option<&str>| {
-            let asked = BoardQuestion::new(1, "stdio", &ask(question, about));
+            let asked = BoardQuestion::new(1, &of("stdio"), &ask(question, about));
             decisions::answer(&asked, decision, value, reason.map(str::to_owned))
         };
     use QuestionDecision::{Accept, Deny, Once, Turn};
@@ -482,7 +516,7 @@ impl Drop for Closing {
 fn requests_are_answered_once_each() {
     let questions = Arc::new(Questions::new());
     let question = run_question("{}");
-    let pending = questions.put("stdio", &ask(&question, About::Run));
+    let pending = questions.put(&of("stdio"), &ask(&question, About::Run));
     let mut client = Client::new(&questions);
     let list = client.ask(json!({"do": "list", "request": 1}));
     assert_eq!(list["request"], 1);
@@ -519,8 +553,8 @@ fn requests_are_answered_once_each() {
 fn watchers_are_told() {
     let questions = Arc::new(Questions::new());
     let (one, two) = (run_question("1"), run_question("2"));
-    let before = questions.put("stdio", &ask(&one, About::Run));
-    questions.refused("stdio", &ask(&two, About::Run));
+    let before = questions.put(&of("stdio"), &ask(&one, About::Run));
+    questions.refused(&of("stdio"), &ask(&two, About::Run));
     let mut client = Client::watching(&questions);
     assert!(questions.has_listeners());
     let told = client.next();
@@ -537,7 +571,7 @@ fn watchers_are_told() {
     let told = client.next();
     let expected = json!({"event": "settled", "id": "q_1", "decision": "once", "by": "the client"});
     assert_eq!(told, expected);
-    let gone = questions.put("stdio", &ask(&one, About::Run));
+    let gone = questions.put(&of("stdio"), &ask(&one, About::Run));
     assert_eq!(client.next()["question"]["id"], "q_3");
     drop(gone);
     assert_eq!(client.next(), json!({"event": "settled", "id": "q_3"}));
@@ -550,10 +584,10 @@ fn without_watchers_nobody_waits() {
     let questions = Arc::new(Questions::new());
     let question = run_question("{}");
     let this = ask(&question, About::Run);
-    assert!(questions.put_to_watchers("stdio", &this).is_none());
+    assert!(questions.put_to_watchers(&of("stdio"), &this).is_none());
     let (one, two) = (Client::watching(&questions), Client::watching(&questions));
-    let pending = questions.put_to_watchers("stdio", &this).unwrap();
-    let clients_own = questions.put("stdio", &this);
+    let pending = questions.put_to_watchers(&of("stdio"), &this).unwrap();
+    let clients_own = questions.put(&of("stdio"), &this);
     one.close();
     assert_eq!(pending.poll(SHORT, &never()), None);
     two.close();
@@ -562,9 +596,9 @@ fn without_watchers_nobody_waits() {
     assert_eq!(clients_own.poll(SHORT, &never()), None);
     let id = pending.id();
     drop(pending);
-    assert_eq!(questions.refused("stdio", &this), id);
+    assert_eq!(questions.refused(&of("stdio"), &this), id);
     questions.answer(&id, yes(), "me").unwrap();
-    let allowed = questions.allowed("stdio", &this);
+    let allowed = questions.allowed(&of("stdio"), &this);
     assert_eq!(allowed.map(|(answer, _)| answer), Some(yes()));
 }
 
@@ -576,9 +610,9 @@ fn a_watcher_that_does_not_read_is_dropped() {
     let mut number = 0;
     until("it is let go", || {
         let question = run_question(&format!("{number} {}", "x".repeat(60_000)));
-        let pending = questions.put("stdio", &ask(&question, About::Run));
+        let pending = questions.put(&of("stdio"), &ask(&question, About::Run));
         questions.answer(&pending.id(), yes(), "me").unwrap();
-        let kept = questions.put("stdio", &ask(&question, About::Run));
+        let kept = questions.put(&of("stdio"), &ask(&question, About::Run));
         drop(kept);
         number += 1;
         !questions.has_listeners()

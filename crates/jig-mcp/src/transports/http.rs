@@ -26,8 +26,8 @@ use rmcp::transport::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::net::TcpListener;
 
-pub use self::access::{BadOrigin, BadTokens, CallerTokens, HttpAccess};
-use self::access::{HttpAdmission, ListenerAccess};
+pub use self::access::{BadHost, BadOrigin, BadTokens, CallerTokens, HttpAccess};
+use self::access::{HttpAdmission, HttpCaller, ListenerAccess};
 use self::connections::{ConnectionPlace, HttpConnections};
 use self::sessions::Sessions;
 use crate::configuration::{reload, server_acceptance};
@@ -95,7 +95,7 @@ impl HttpServer {
         let stopping = stop.stopping();
         let access = self.access.at(self.address);
         let service = Arc::new(HttpService::new(shared, access, &stopping.token));
-        let connections = Arc::new(HttpConnections::new());
+        let connections = Arc::new(HttpConnections::new(shared.options.connections));
         self.runtime.spawn(end_idle_turns(Arc::clone(shared)));
         let sessions = Arc::clone(&service.sessions);
         self.runtime
@@ -131,7 +131,7 @@ impl HttpService {
         access: ListenerAccess,
         stopping: &tokio_util::sync::CancellationToken,
     ) -> Self {
-        let sessions = Arc::new(Sessions::new());
+        let sessions = Arc::new(Sessions::new(shared.options.connections));
         let mut config = StreamableHttpServerConfig::default()
             .with_max_request_body_bytes(MAX_BODY)
             .with_cancellation_token(stopping.child_token())
@@ -160,15 +160,15 @@ impl HttpService {
 
     /// Answers one request.
     async fn answer(&self, request: Request<Incoming>, watched: &ConnectionPlace) -> McpHttpAnswer {
-        let name = match self.access.judge(&request) {
-            HttpAdmission::Caller(name) => name,
+        let caller = match self.access.judge(&request) {
+            HttpAdmission::Caller(caller) => caller,
             HttpAdmission::Answered(answer) => return answer,
         };
         if !watched.admit() {
             return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many connections");
         }
         let origin = self.access.allowed_origin(request.headers());
-        let mut answer = self.served(name, request).await;
+        let mut answer = self.served(caller, request).await;
         if let Some(origin) = origin {
             access::share(&mut answer, origin);
         }
@@ -176,14 +176,14 @@ impl HttpService {
     }
 
     /// Has rmcp answer a request of a caller.
-    async fn served(&self, name: Arc<str>, request: Request<Incoming>) -> McpHttpAnswer {
+    async fn served(&self, caller: HttpCaller, request: Request<Incoming>) -> McpHttpAnswer {
         let (mut parts, body) = request.into_parts();
         let body = match read(&parts.headers, body).await {
             Ok(body) => body,
             Err(answer) => return *answer,
         };
         let callers = &self.shared.callers;
-        let visit = callers.enter(&name, || self.shared.loader.turn());
+        let visit = callers.enter(&caller.name, caller.key, || self.shared.loader.turn());
         if !self.sessions.allow(&parts.headers, visit.caller()) {
             return refusal(StatusCode::NOT_FOUND, "there is no such session");
         }
@@ -193,6 +193,11 @@ impl HttpService {
             .get(CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|value| value.starts_with("application/json"));
+        let knows_priming = parts
+            .headers
+            .get("mcp-protocol-version")
+            .and_then(|value| value.to_str().ok())
+            .is_some_and(|version| version >= FIRST_WITH_PRIMING);
         let request = Request::from_parts(parts, Full::new(body.clone()));
         let answer = self.mcp.handle(request).await;
         self.sessions.note(answer.headers(), visit.caller()).await;
@@ -202,6 +207,7 @@ impl HttpService {
         answer.map(|body| {
             CallerBody {
                 body,
+                may_prime: !knows_priming,
                 _visit: visit,
             }
             .boxed()
@@ -268,6 +274,8 @@ fn refusal(status: StatusCode, text: impl Into<String>) -> McpHttpAnswer {
 /// A body that keeps its caller's turn from ending until it was sent or nobody wants it any more.
 struct CallerBody {
     body: BoxBody<Bytes, Infallible>,
+    /// Whether it may still begin with an event without data, which the client would take for a broken message.
+    may_prime: bool,
     _visit: crate::caller::CallerPresence,
 }
 
@@ -279,7 +287,18 @@ impl Body for CallerBody {
         self: std::pin::Pin<&mut Self>,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Result<http_body::Frame<Bytes>, Infallible>>> {
-        std::pin::Pin::new(&mut self.get_mut().body).poll_frame(context)
+        let body = self.get_mut();
+        loop {
+            let polled = std::pin::Pin::new(&mut body.body).poll_frame(context);
+            let std::task::Poll::Ready(Some(Ok(frame))) = &polled else {
+                return polled;
+            };
+            let is_priming = body.may_prime && frame.data_ref().is_some_and(is_priming);
+            body.may_prime = false;
+            if !is_priming {
+                return polled;
+            }
+        }
     }
 
     fn is_end_stream(&self) -> bool {
@@ -290,6 +309,23 @@ impl Body for CallerBody {
         self.body.size_hint()
     }
 }
+
+/// Whether this is an event that only says where a stream can be taken up again.
+fn is_priming(event: &Bytes) -> bool {
+    let lines = || {
+        event
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+    };
+    let is_without_data = |line: &[u8]| match line.strip_prefix(b"data:") {
+        Some(data) => data.trim_ascii().is_empty(),
+        None => line.starts_with(b"id:") || line.starts_with(b"retry:"),
+    };
+    lines().next().is_some() && lines().all(is_without_data)
+}
+
+/// The first version of the protocol in which a stream begins with an event without data.
+const FIRST_WITH_PRIMING: &str = "2025-11-25";
 
 /// Where requests go.
 const PATH: &str = "/mcp";
@@ -308,3 +344,6 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// How long the last answers may take once all turns have ended.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests;

@@ -35,7 +35,7 @@ pub fn serve_stdio(shared: &Arc<SharedServer>, stop: &ServerStop) -> Result<(), 
         .map_err(ServeError::Start)?;
     let _reloading = reload::watch(shared).map_err(ServeError::Start)?;
     server_acceptance::begin(shared, runtime.handle());
-    let visit = shared.callers.enter(NAME, || shared.loader.turn());
+    let visit = shared.callers.enter(NAME, [0; 32], || shared.loader.turn());
     let caller = Arc::clone(visit.caller());
     let served = runtime.block_on(async {
         let served = serve(Arc::clone(shared), caller, stop.clone()).await;

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::AuditSink;
 use jig_config::{Config, HeldBack, WorkspaceContent};
 use jig_engine::{Engine, Turn};
-use jig_mcp::{Loader, Servers};
+use jig_mcp::{Loader, Memory, Servers};
 use jig_runtime::{HandleLimits, Handles};
 
 use crate::accepted::{self, AcceptedConfiguration};
@@ -118,6 +118,10 @@ impl Loader for ProjectLoader {
 
     fn workspace(&self) -> String {
         self.root.to_string()
+    }
+
+    fn memory(&self) -> Option<Arc<dyn Memory>> {
+        accepted::questions(&self.root, &self.env)
     }
 
     fn servers(&self) -> Option<Arc<Servers>> {

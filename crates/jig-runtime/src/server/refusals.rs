@@ -108,6 +108,31 @@ impl ServerRefusals {
         denials
     }
 
+    /// Whether [`told_since`](Self::told_since) might find something. It waits for nobody: while somebody else finds
+    /// something out, it might.
+    pub(super) fn may_have_refused(&self, batch: u64) -> bool {
+        let Ok(mut batches) = self.batches.try_lock() else {
+            return true;
+        };
+        self.end_batch(&mut batches);
+        let mut waiting = batches.waiting.iter();
+        let waits = waiting.any(|one| one.number > batch);
+        drop(batches);
+        let has_told = |told: MutexGuard<'_, RecentRefusals>| {
+            told.ring.back().is_some_and(|last| last.batch > batch)
+        };
+        waits || self.told.try_lock().map_or(true, has_told)
+    }
+
+    /// What was seen to be refused in the batches after this one.
+    pub(super) fn told_since(&self, batch: u64) -> Vec<Denial> {
+        self.end_batch(&mut self.batches());
+        self.explain();
+        let told = self.told();
+        let later = told.ring.iter().filter(|entry| entry.batch > batch);
+        later.map(|entry| entry.denial.clone()).collect()
+    }
+
     /// Whether [`intruded_since`](Self::intruded_since) might find something. It looks at nothing but what was seen
     /// already, and waits for nobody: while somebody else finds something out, it might.
     pub(super) fn may_have_intruded(&self, batch: u64) -> bool {

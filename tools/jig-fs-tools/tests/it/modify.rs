@@ -33,7 +33,10 @@ fn a_change_is_shown_asked_about_and_made() {
         panic!("it must be asked once");
     };
     assert_eq!(question.id, "apply_changes");
-    assert_eq!(question.text, "Apply these changes to `a` (1 line added, 1 removed)?");
+    assert_eq!(
+        question.text,
+        "Apply these changes to `a` (1 line added, 1 removed)?"
+    );
     assert_eq!(question.prompt(), Prompt::YesNo);
     assert_eq!(question.context.as_deref(), Some(diff));
 }

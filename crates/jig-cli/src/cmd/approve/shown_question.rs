@@ -62,7 +62,10 @@ impl ServerQuestion {
     /// For programs.
     pub(super) fn to_json(&self) -> Json {
         let mut all = self.whole.clone();
-        all["server"] = json!(self.pid);
+        all["server"] = match self.pid {
+            super::NO_SERVER => Json::Null,
+            pid => json!(pid),
+        };
         all["workspace"] = json!(self.workspace);
         all
     }
@@ -168,8 +171,8 @@ impl ServerQuestion {
         }
         if !self.is_waiting() {
             text.push_str(&format!(
-                "  {DIM}Nobody could be asked, so that the call was denied. If you allow it, the agent's next \
-                 call of exactly the same goes through.{DIM:#}\n"
+                "  {DIM}Nobody decided, so that the call was denied. If you allow it, the agent's next call of exactly \
+                 the same goes through.{DIM:#}\n"
             ));
         }
         if let (Some(tool), "run") = (&self.tool, self.about.as_str()) {
@@ -228,7 +231,11 @@ pub(super) fn table(rows: &[ServerQuestion], with_server: bool) -> String {
         ];
         if with_server {
             let workspace = visible_line(asked.workspace.as_str());
-            cells.splice(1..1, [asked.pid.to_string(), workspace]);
+            let server = match asked.pid {
+                super::NO_SERVER => "-".to_owned(),
+                pid => pid.to_string(),
+            };
+            cells.splice(1..1, [server, workspace]);
         }
         cells
     };

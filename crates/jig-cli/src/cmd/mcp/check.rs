@@ -21,10 +21,10 @@ use crate::output::{BOLD, CliOutput, DIM, GREEN, RED, YELLOW, field, table};
 pub(super) fn run(global: &GlobalArgs, out: &mut CliOutput) -> anyhow::Result<Done> {
     let mut project = Project::load(&global.selection())?;
     let env = CommandEnvironment::of_this_process();
+    // An agent would not wait for servers that take long: they are asked before.
+    let of_servers = of_servers(&mut project, &env)?;
     let older = seen(&project, global, Era::Handshake)?;
     let newer = seen(&project, global, Era::Stateless)?;
-    // What servers offer is known by now, as far as they could be asked.
-    let of_servers = of_servers(&mut project, &env)?;
     let mut findings = findings(&project, &older, &newer);
     findings.extend(of_servers);
     if out.is_json() {
@@ -55,7 +55,7 @@ fn of_servers(
         return Ok(findings);
     }
     let connections = WorkspaceServers::of(project, env)?;
-    let offered = connections.offered(ServerSelection::Known);
+    let offered = connections.offered(ServerSelection::MissingAwaited);
     for name in &offered.waiting {
         let text = format!(
             "the MCP server `{name}` is not started before a person accepts it: `jig servers accept {name}`"

@@ -2,12 +2,31 @@
 
 use super::servers::SERVERS;
 use crate::shape::quantity::{AmountUnit, DAY, KIB, MIB, Quantity, SECOND};
-use crate::shape::{TableShape, ValueShape, key};
+use crate::shape::{ShapeWord, TableShape, ValueShape, key};
 
 /// `[mcp]`.
 pub(crate) static MCP: TableShape = TableShape {
     what: "the MCP server",
     keys: &[
+        key!(
+            "ask",
+            ValueShape::Word(&[
+                ShapeWord {
+                    name: "both",
+                    doc: "The client, by a form, and whoever watches: the first answer counts. Without either, the call is refused at once, and `jig approve` can allow the next one."
+                },
+                ShapeWord {
+                    name: "client",
+                    doc: "The client. A call does not wait for anybody else."
+                },
+                ShapeWord {
+                    name: "board",
+                    doc: "You, by `jig approve`. The call waits for that, also if nobody watches yet. For clients without a person in front of them."
+                },
+            ]),
+            "Who is asked what a call has to ask. A file of a workspace cannot change `board`.",
+            default = "\"both\""
+        ),
         key!(
             "approval_wait",
             ValueShape::Quantity(&Quantity {

@@ -56,7 +56,7 @@ fn a_ticket_is_for_no_call_of_another_turn() {
 #[test]
 fn a_call_that_breaks_ends_and_leaves_its_room() {
     let shared = server(&[], &[]);
-    let visit = shared.callers.enter("me", || shared.loader.turn());
+    let visit = shared.callers.enter("me", [0; 32], || shared.loader.turn());
     let caller = visit.caller();
     let flight = begin(&caller.in_flight, &shared);
     drop(RunningCall {

@@ -186,6 +186,25 @@ impl LiveServer {
         }
     }
 
+    /// What it was seen to be refused since then, of what a call that went well must tell: a server that is refused a
+    /// host, or a place to write to, may put that in friendly words. To find it out can take a moment, and is done on
+    /// another thread.
+    pub(super) async fn refused_in_passing(&self, mark: Option<ServerMark>) -> Vec<Denial> {
+        match (&self.behind, mark) {
+            (ServerPeer::Program { process, .. }, Some(mark))
+                if process.may_have_refused(&mark) =>
+            {
+                let process = Arc::clone(process);
+                let told = spawn_blocking(move || process.told_since(&mark)).await;
+                let mut told = told.unwrap_or_default();
+                told.retain(is_telling);
+                told.truncate(MOST_IN_PASSING);
+                told
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// What it left since then where nothing may come into being, and what was moved away therefore. To look for it
     /// can take a while, and is done on another thread.
     ///
@@ -480,3 +499,15 @@ const FATE_KNOWN: Duration = Duration::from_secs(5);
 /// How often it is looked whether a server that is in use has become idle.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const LONGEST_LOOK: Duration = Duration::from_secs(10);
+
+/// Whether a denial matters to a call that went well: programs try many files that they do without.
+fn is_telling(denial: &Denial) -> bool {
+    !denial.guessed
+        && matches!(
+            denial.operation.as_str(),
+            "connect" | "look up" | "create" | "update" | "delete"
+        )
+}
+
+/// How many denials a call that went well tells.
+const MOST_IN_PASSING: usize = 5;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jig_broker::CancelToken;
 use jig_config::DefinitionMode;
 use jig_engine::{HeldOffer, ServedCall, ServerCall, ToolServers};
-use jig_proto::{Content, Question, ToolError, hint};
+use jig_proto::{Content, Denial, Question, ToolError, hint};
 use jig_runtime::{InProcess, OptionalAnswer};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -203,6 +203,16 @@ struct ServerCallAttempt<'c> {
     limit: Duration,
 }
 
+/// What a call that went well tells of what its server was refused meanwhile.
+fn in_passing(refused: &[Denial]) -> String {
+    let told = refused.iter().map(|denial| format!("denied: {denial}"));
+    let told: Vec<String> = told.collect();
+    format!(
+        "jig: during this call the server was refused something.\n{}",
+        told.join("\n")
+    )
+}
+
 /// A question that waits for its answer.
 struct ServerCallQuestion {
     answer: oneshot::Receiver<ElicitationAnswer>,
@@ -243,7 +253,11 @@ impl ServerCallAttempt<'_> {
                     return Err(ToolError::new(NOT_LOOKED));
                 };
                 if intruded.is_empty() {
-                    return Ok(content);
+                    let refused = live.refused_in_passing(mark).await;
+                    return Ok(match refused.is_empty() {
+                        true => content,
+                        false => content.followed_by(Content::text(in_passing(&refused))),
+                    });
                 }
                 // Whatever it says: what it left would have had the power of somebody else's.
                 let mut error = ToolError::of_content(content.followed_by(Content::text(INTRUDED)));

@@ -3,6 +3,7 @@ use jig_proto::Question;
 use serde_json::json;
 
 use super::*;
+use crate::questions::CallIdentity;
 use crate::questions::QuestionId;
 use crate::testing::with_mcp_servers::{ServersFixture, until};
 
@@ -150,8 +151,13 @@ fn what_is_accepted_elsewhere_goes_from_the_board() {
         gone: None,
     };
     let questions = &serving.behind.shared.questions;
-    let waits = questions.put("agent", &ask("time_now"));
-    let refused = questions.refused("agent", &ask("time_now"));
+    let agent = CallIdentity {
+        caller: "agent",
+        hash: [0; 32],
+        is_of_handle: false,
+    };
+    let waits = questions.put(&agent, &ask("time_now"));
+    let refused = questions.refused(&agent, &ask("time_now"));
     let elsewhere = Servers::new(Arc::clone(&serving.behind.memory), Arc::new(|_| {}));
     let engine = serving.behind.servers().engine().unwrap();
     elsewhere.attach(engine);

@@ -6,15 +6,16 @@ use jig_proto::Question;
 use rmcp::model::ElicitRequestParams;
 use serde_json::{Value, json};
 
-use super::{ClientForm, LONGEST_ANSWER};
+use super::{CallSubject, ClientForm, FormReply, LONGEST_ANSWER};
 
 fn form(about: About, question: &Question) -> ClientForm {
-    ClientForm::of(&Ask {
+    let ask = Ask {
         tool: "tool",
         question,
         about,
         gone: None,
-    })
+    };
+    ClientForm::of(&ask, &CallSubject::default())
 }
 
 fn tool(question: &Question) -> ClientForm {
@@ -28,6 +29,13 @@ fn fields(form: &ClientForm) -> Value {
             requested_schema, ..
         } => serde_json::to_value(requested_schema).expect("JSON")["properties"].take(),
         other => panic!("{other:?}"),
+    }
+}
+
+/// The answer that a response comes to.
+fn read(form: &ClientForm, response: Value) -> Result<Answer, String> {
+    match form.read(response)? {
+        FormReply::Decided(answer) | FormReply::PutAway(answer) => Ok(answer),
     }
 }
 
@@ -54,19 +62,19 @@ fn a_run_and_an_access_are_a_choice() {
         ),
         (
             json!({ "decision": "deny", "reason": " because\n " }),
-            rejected("because"),
-            rejected("because"),
+            rejected("denied in the form of the client"),
+            rejected("denied in the form of the client"),
         ),
         (
             json!({ "decision": "deny", "reason": 7 }),
-            rejected("the user said no"),
-            rejected("the user said no"),
+            rejected("denied in the form of the client"),
+            rejected("denied in the form of the client"),
         ),
     ];
     for (content, of_run, of_access) in cases {
-        assert_eq!(run.read(accept(content.clone())), Ok(of_run), "{content}");
+        assert_eq!(read(&run, accept(content.clone())), Ok(of_run), "{content}");
         assert_eq!(
-            access.read(accept(content.clone())),
+            read(&access, accept(content.clone())),
             Ok(of_access),
             "{content}"
         );
@@ -76,19 +84,16 @@ fn a_run_and_an_access_are_a_choice() {
         json!({ "decision": true }),
         json!({ "decision": "once" }),
     ] {
-        run.read(accept(wrong.clone()))
-            .expect_err(&wrong.to_string());
-        access
-            .read(accept(wrong.clone()))
-            .expect_err(&wrong.to_string());
+        read(&run, accept(wrong.clone())).expect_err(&wrong.to_string());
+        read(&access, accept(wrong.clone())).expect_err(&wrong.to_string());
     }
     for action in ["decline", "cancel"] {
         let response = json!({ "action": action, "content": { "decision": "allow once" } });
         assert!(matches!(
-            run.read(response.clone()),
+            read(&run, response.clone()),
             Ok(Answer::Rejected(_))
         ));
-        assert!(matches!(access.read(response), Ok(Answer::Rejected(_))));
+        assert!(matches!(read(&access, response), Ok(Answer::Rejected(_))));
     }
 }
 
@@ -158,11 +163,10 @@ fn a_question_is_asked_by_its_schema() {
         let form = tool(&Question::new("q", "Which?", schema.clone()));
         let fields = fields(&form);
         assert_eq!(fields["answer"]["type"], kind, "{schema}: {fields}");
-        let answer = form.read(accept(json!({ "answer": fitting })));
+        let answer = read(&form, accept(json!({ "answer": fitting })));
         assert_eq!(answer, Ok(Answer::Given(meaning)), "{schema}");
-        form.read(accept(json!({ "answer": wrong })))
-            .expect_err(&schema.to_string());
-        form.read(accept(json!({}))).expect_err(&schema.to_string());
+        read(&form, accept(json!({ "answer": wrong }))).expect_err(&schema.to_string());
+        read(&form, accept(json!({}))).expect_err(&schema.to_string());
     }
 }
 
@@ -192,15 +196,14 @@ fn a_flat_object_is_a_form_of_its_own_with_its_defaults() {
     assert_eq!(fields["colour"]["oneOf"][0]["title"], "Red");
     assert_eq!(fields["several"]["items"]["enum"][1], "b");
     let content = json!({ "name": "Ann", "age": 3, "several": ["b"] });
-    let answer = form.read(accept(content.clone()));
+    let answer = read(&form, accept(content.clone()));
     assert_eq!(answer, Ok(Answer::Given(content)));
     for wrong in [
         json!({}),
         json!({ "name": "x", "status": "gone" }),
         json!({ "name": 1 }),
     ] {
-        form.read(accept(wrong.clone()))
-            .expect_err(&wrong.to_string());
+        read(&form, accept(wrong.clone())).expect_err(&wrong.to_string());
     }
 }
 
@@ -232,7 +235,7 @@ fn arguments_are_edited_as_text() {
         fields(&form)["answer"]["default"],
         "{\n  \"path\": \"a\"\n}"
     );
-    let answer = form.read(accept(json!({ "answer": "{\"path\":\"b\"}" })));
+    let answer = read(&form, accept(json!({ "answer": "{\"path\":\"b\"}" })));
     assert_eq!(answer, Ok(Answer::Given(json!({ "path": "b" }))));
 }
 
@@ -250,9 +253,12 @@ fn what_is_no_response_is_no_answer() {
         accept(huge),
     ] {
         let shown: String = wrong.to_string().chars().take(60).collect();
-        form.read(wrong).expect_err(&shown);
+        read(&form, wrong).expect_err(&shown);
     }
-    assert_eq!(form.read(json!({ "action": "cancel" })), Ok(Answer::Cancel));
+    assert_eq!(
+        read(&form, json!({ "action": "cancel" })),
+        Ok(Answer::Cancel)
+    );
 }
 
 #[test]
@@ -294,4 +300,58 @@ fn every_schema_has_a_form() {
             "{schema}: {fields}"
         );
     }
+}
+
+/// Clients may show the first line only: it says which tool, on what, and how much.
+#[test]
+fn the_first_line_says_what_a_run_is_about() {
+    let mut question = Question::yes_no("run", "Run `tool`?");
+    question.context = Some("{\n  \"all\": \"of it\"\n}".to_owned());
+    let check = |arguments: Value, expected: &str| {
+        let ask = Ask {
+            tool: "tool",
+            question: &question,
+            about: About::Run,
+            gone: None,
+        };
+        let subject = CallSubject::of(arguments.as_object().unwrap());
+        let form = ClientForm::of(&ask, &subject);
+        let ElicitRequestParams::FormElicitationParams { message, .. } = form.request(None) else {
+            panic!("no form");
+        };
+        let (first, rest) = message.split_once("\n\n").unwrap();
+        assert_eq!(first, expected, "{arguments}");
+        // Nothing of what there was is missing.
+        assert_eq!(rest, question.context.as_deref().unwrap());
+    };
+    check(json!({}), "Run `tool`?");
+    check(json!({ "count": 3 }), "Run `tool`?");
+    check(
+        json!({ "content": "hello\n", "path": "a.txt" }),
+        "Run `tool`: a.txt, 6 bytes?",
+    );
+    check(
+        json!({ "patterns": [{ "old": "a", "new": "bc" }], "path": "a.txt" }),
+        "Run `tool`: a.txt, 3 bytes?",
+    );
+    check(
+        json!({ "paths": ["a", "b", "c", "d"] }),
+        "Run `tool`: a, b, c, …?",
+    );
+    check(
+        json!({ "action": "spawn", "command": "make" }),
+        "Start `tool`, and leave it running: make?",
+    );
+    check(
+        json!({ "action": "spawn" }),
+        "Start `tool`, and leave it running?",
+    );
+    // Attack: a target that is to look like more lines, or to push the size out of sight.
+    check(
+        json!({ "path": "a\nAllowed already", "content": "x" }),
+        "Run `tool`: a\\nAllowed already, 1 byte?",
+    );
+    let long = "a".repeat(10_000);
+    let shown = format!("Run `tool`: {}, 1 byte?", "a".repeat(120));
+    check(json!({ "path": long, "content": "x" }), &shown);
 }

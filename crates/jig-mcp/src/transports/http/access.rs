@@ -101,11 +101,15 @@ impl CallerTokens {
     }
 
     /// Whose token it is. All are compared, whichever it is.
-    fn find(&self, given: &str) -> Option<Arc<str>> {
+    fn find(&self, given: &str) -> Option<HttpCaller> {
         let given = blake3::hash(given.as_bytes());
         self.0.iter().fold(None, |found, token| {
             let is_this = token.hash == given;
-            is_this.then(|| Arc::clone(&token.name)).or(found)
+            let caller = || HttpCaller {
+                name: Arc::clone(&token.name),
+                key: *token.hash.as_bytes(),
+            };
+            is_this.then(caller).or(found)
         })
     }
 }
@@ -114,7 +118,23 @@ impl CallerTokens {
 pub struct HttpAccess {
     tokens: Option<CallerTokens>,
     origins: Vec<HttpOrigin>,
+    hosts: Vec<NamedHost>,
 }
+
+/// A name under which a server is reached from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct NamedHost {
+    host: String,
+    /// `None` if any port is right.
+    port: Option<u16>,
+}
+
+/// Why a text is no host.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{0}` is no host: write a name as clients know it, such as jig.example.com or jig.example.com:8443"
+)]
+pub struct BadHost(String);
 
 /// Why a text is no origin.
 #[derive(Debug, thiserror::Error)]
@@ -127,6 +147,7 @@ impl HttpAccess {
         Self {
             tokens: Some(tokens),
             origins: Vec::new(),
+            hosts: Vec::new(),
         }
     }
 
@@ -135,6 +156,7 @@ impl HttpAccess {
         Self {
             tokens: None,
             origins: Vec::new(),
+            hosts: Vec::new(),
         }
     }
 
@@ -151,6 +173,24 @@ impl HttpAccess {
     pub fn allow_origin(&mut self, origin: &str) -> Result<(), BadOrigin> {
         let parsed = HttpOrigin::parse(origin).ok_or_else(|| BadOrigin(origin.to_owned()))?;
         self.origins.push(parsed);
+        Ok(())
+    }
+
+    /// Allows requests that name this host, too: those that come by a proxy under whose name clients know the server.
+    ///
+    /// # Errors
+    ///
+    /// If it is no host.
+    pub fn allow_host(&mut self, host: &str) -> Result<(), BadHost> {
+        let bad = || BadHost(host.to_owned());
+        let authority: Authority = host.parse().map_err(|_| bad())?;
+        if authority.host().is_empty() || host.contains('@') {
+            return Err(bad());
+        }
+        self.hosts.push(NamedHost {
+            host: authority.host().to_ascii_lowercase(),
+            port: authority.port_u16(),
+        });
         Ok(())
     }
 
@@ -173,6 +213,7 @@ impl HttpAccess {
             tokens: self.tokens,
             origins,
             hosts: is_local.then_some(hosts),
+            named: self.hosts,
             port: address.port(),
         }
     }
@@ -235,13 +276,23 @@ pub(super) struct ListenerAccess {
     origins: Vec<HttpOrigin>,
     /// What we may be called; on a network a server has names that it does not know.
     hosts: Option<Vec<String>>,
+    /// What else we may be called.
+    named: Vec<NamedHost>,
     port: u16,
+}
+
+/// Whose request it is.
+pub(super) struct HttpCaller {
+    /// What the caller is called: by the place of its token.
+    pub(super) name: Arc<str>,
+    /// A hash of its token.
+    pub(super) key: [u8; 32],
 }
 
 /// What is to be done with a request.
 pub(super) enum HttpAdmission {
     /// It is one of this caller.
-    Caller(Arc<str>),
+    Caller(HttpCaller),
     /// It was refused, or has its answer.
     Answered(McpHttpAnswer),
 }
@@ -255,11 +306,14 @@ impl ListenerAccess {
         }
     }
 
-    fn judged<B>(&self, request: &Request<B>) -> Result<Arc<str>, Box<McpHttpAnswer>> {
+    fn judged<B>(&self, request: &Request<B>) -> Result<HttpCaller, Box<McpHttpAnswer>> {
         let headers = request.headers();
         let refused = |status, text: &str| Err(Box::new(refusal(status, text)));
         if !self.is_our_name(request.uri(), headers) {
             return refused(StatusCode::FORBIDDEN, "no server of this name is here");
+        }
+        if request.uri().path() == HEALTH_PATH {
+            return refused(StatusCode::OK, "ok");
         }
         if !self.is_allowed_page(headers) {
             let text = "pages of this origin are not allowed; `jig mcp --allow-origin` allows them";
@@ -274,7 +328,10 @@ impl ListenerAccess {
             return Err(Box::new(preflight(origin)));
         }
         let Some(tokens) = &self.tokens else {
-            return Ok(ANYBODY.into());
+            return Ok(HttpCaller {
+                name: ANYBODY.into(),
+                key: [0; 32],
+            });
         };
         // Something in between may have looked at another one than we would.
         let mut given = headers.get_all(AUTHORIZATION).iter();
@@ -337,7 +394,12 @@ impl ListenerAccess {
         let is_ours = |authority: &Authority| {
             let host = authority.host().to_ascii_lowercase();
             let port = authority.port_u16().unwrap_or(80);
-            hosts.contains(&host) && port == self.port && !authority.as_str().contains('@')
+            let is_named = |named: &NamedHost| {
+                let mut ports = named.port.into_iter();
+                named.host == host && ports.all(|wanted| authority.port_u16() == Some(wanted))
+            };
+            let is_own = hosts.contains(&host) && port == self.port;
+            (is_own || self.named.iter().any(is_named)) && !authority.as_str().contains('@')
         };
         // A request line may name a host, too, and then that counts.
         authority(host.as_bytes()).is_some_and(|host| is_ours(&host))
@@ -346,7 +408,9 @@ impl ListenerAccess {
 
     /// The same for rmcp, which looks again.
     pub(super) fn hosts(&self) -> Option<Vec<String>> {
-        self.hosts.clone()
+        let named = self.named.iter().map(|named| named.host.clone());
+        let hosts = self.hosts.clone()?;
+        Some(hosts.into_iter().chain(named).collect())
     }
 
     /// The same for rmcp.
@@ -392,6 +456,9 @@ pub(super) fn share(answer: &mut McpHttpAnswer, origin: HeaderValue) {
 
 /// What this machine calls itself.
 const LOCAL_HOSTS: &[&str] = &["localhost", "127.0.0.1", "[::1]"];
+
+/// Where whoever looks after the server asks whether it serves. It tells that and nothing else, to anybody.
+const HEALTH_PATH: &str = "/healthz";
 
 /// What the caller is called where there are no tokens.
 const ANYBODY: &str = "anybody";

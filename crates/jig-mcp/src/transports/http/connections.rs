@@ -26,6 +26,8 @@ pub(super) struct HttpConnections {
     callers: Arc<Semaphore>,
     /// Held by every connection: when all of it is there, there is none.
     all: Arc<Semaphore>,
+    /// How many those are: all of both kinds, and some that are just being closed.
+    most: usize,
     ending: CancellationToken,
 }
 
@@ -39,11 +41,13 @@ pub(super) struct ConnectionPlace {
 }
 
 impl HttpConnections {
-    pub(super) fn new() -> Self {
+    /// At most `callers` of them are of callers.
+    pub(super) fn new(callers: usize) -> Self {
         Self {
             strangers: Mutex::default(),
-            callers: Arc::new(Semaphore::new(MAX_CALLERS)),
-            all: Arc::new(Semaphore::new(MAX_ALL)),
+            callers: Arc::new(Semaphore::new(callers)),
+            all: Arc::new(Semaphore::new(2 * (callers + MAX_STRANGERS))),
+            most: 2 * (callers + MAX_STRANGERS),
             ending: CancellationToken::new(),
         }
     }
@@ -51,7 +55,9 @@ impl HttpConnections {
     /// Waits until all connections have ended, and ends those that have not in time.
     pub(super) async fn end(&self, limit: Duration) {
         self.ending.cancel();
-        let all = self.all.acquire_many(MAX_ALL as u32);
+        let all = self
+            .all
+            .acquire_many(u32::try_from(self.most).unwrap_or(u32::MAX));
         let _ = tokio::time::timeout(limit, all).await;
     }
 
@@ -165,15 +171,9 @@ async fn serve(stream: TcpStream, service: &Arc<HttpService>, watched: &Arc<Conn
     }
 }
 
-/// How many connections of callers there may be. One more is told to come again.
-const MAX_CALLERS: usize = 128;
-
 /// How many connections of strangers there may be. Whoever can connect is one: a page in a browser, another
 /// user of the machine.
 const MAX_STRANGERS: usize = 128;
-
-/// All of both, and some that are just being closed.
-const MAX_ALL: usize = 2 * (MAX_CALLERS + MAX_STRANGERS);
 
 /// How long a connection may take until it shows a token.
 const STRANGER_TIME: Duration = Duration::from_secs(10);

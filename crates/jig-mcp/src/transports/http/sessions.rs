@@ -19,6 +19,9 @@ use crate::shared::SharedServer;
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
     owners: Mutex<HashMap<SessionId, SessionOwner>>,
+    /// How many sessions a caller may have: as many as all callers may have connections. One token may be that of a
+    /// whole fleet of agents.
+    most: usize,
 }
 
 /// Whose session it is.
@@ -28,7 +31,7 @@ struct SessionOwner {
 }
 
 impl Sessions {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(most: usize) -> Self {
         let mut manager = LocalSessionManager::default();
         // A call may be silent for longer than any limit. Sessions end with the turns of their callers.
         manager.session_config.keep_alive = None;
@@ -37,6 +40,7 @@ impl Sessions {
         Self {
             manager: Arc::new(manager),
             owners: Mutex::default(),
+            most,
         }
     }
 
@@ -77,7 +81,7 @@ impl Sessions {
                 .map(|(id, owner)| (owner.used, Arc::clone(id)))
                 .collect();
             own.sort();
-            let surplus = (own.len() + 1).saturating_sub(MAX_OF_CALLER);
+            let surplus = (own.len() + 1).saturating_sub(self.most);
             own.truncate(surplus);
             for (_, id) in &own {
                 owners.remove(id);
@@ -132,10 +136,6 @@ impl SessionOwner {
 fn named(headers: &HeaderMap) -> Option<&str> {
     headers.get("mcp-session-id")?.to_str().ok()
 }
-
-/// How many sessions a caller may have: as many as all callers may have connections. One token may be that of a
-/// whole fleet of agents.
-const MAX_OF_CALLER: usize = 128;
 
 /// How long an answer is kept for a client whose connection broke: it comes again after three seconds.
 const KEPT: Duration = Duration::from_secs(10);

@@ -42,10 +42,16 @@ async fn a_no_ends_the_call_with_its_reason() {
     let cases = [
         (
             json!({ "action": "accept", "content": { "decision": "deny", "reason": "not\u{1b}[2J now" } }),
-            "not\\u{1b}[2J now",
+            "denied in the form of the client",
         ),
-        (json!({ "action": "decline" }), "said no"),
-        (json!({ "action": "cancel" }), "put away"),
+        (
+            json!({ "action": "decline" }),
+            "the client declined the question",
+        ),
+        (
+            json!({ "action": "cancel" }),
+            "the client closed the question",
+        ),
         // What does not fit is asked for again, once.
         (json!({ "action": "accept" }), "could not be used"),
         (decided("sudo"), "could not be used"),
@@ -241,6 +247,32 @@ async fn what_is_no_tool_is_an_error_and_what_does_not_fit_is_a_result() {
         assert!(
             whole_text(&response).contains(named),
             "{arguments}: {response}"
+        );
+    }
+}
+
+/// A call that cannot be read is one with wrong parameters, and no method that there is not.
+#[tokio::test]
+async fn a_malformed_call_has_wrong_parameters() {
+    let (shared, caller) = (server(&[], &[]), caller());
+    let mut client = Client::legacy(&shared, &caller, forms()).await;
+    let cases = [
+        ("tools/call", json!({ "arguments": {} }), -32602),
+        ("tools/call", json!({ "name": 7 }), -32602),
+        (
+            "tools/call",
+            json!({ "name": "fs_list_files", "arguments": [1] }),
+            -32602,
+        ),
+        ("resources/read", json!({}), -32602),
+        ("tools/make", json!({ "name": "fs_list_files" }), -32601),
+    ];
+    for (method, params, code) in cases {
+        let id = client.request(method, params.clone()).await;
+        let response = client.response(id).await;
+        assert_eq!(
+            response["error"]["code"], code,
+            "{method} {params}: {response}"
         );
     }
 }

@@ -51,7 +51,7 @@ async fn the_retry_delivers_the_answer_and_the_state_is_used_up() {
 async fn a_state_is_good_for_its_own_call_only() {
     let (shared, caller) = (server(&[], &[]), caller());
     let mut client = Client::modern(&shared, &caller, forms());
-    let stranger = Arc::new(Caller::new("stranger", Turn::default()));
+    let stranger = Arc::new(Caller::new("stranger", [0; 32], Turn::default()));
     let mut foreign = Client::modern(&shared, &stranger, forms());
     let other_server = server(&[], &[]);
     let mut elsewhere = Client::modern(&other_server, &caller, forms());

@@ -100,7 +100,7 @@ async fn a_tool_that_fails_is_completed_and_a_denial_is_told() {
 async fn a_task_is_its_callers_alone() {
     let (shared, caller) = (server(STATEFUL, &[]), caller());
     let mut client = Client::modern(&shared, &caller, knows_tasks());
-    let stranger = Arc::new(Caller::new("stranger", Turn::default()));
+    let stranger = Arc::new(Caller::new("stranger", [0; 32], Turn::default()));
     let mut foreign = Client::modern(&shared, &stranger, knows_tasks());
     let arguments = json!({ "path": "new", "content": "" });
     let created = client.call("fs_create_file", arguments).await;

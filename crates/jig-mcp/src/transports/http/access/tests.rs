@@ -38,7 +38,14 @@ fn tokens() {
 fn a_token_is_found_whole_or_not_at_all() {
     let tokens = CallerTokens::parse("first-of-two-secrets\nsecond-of-two-secrets").unwrap();
     let check = |given: &str, expected: Option<&str>| {
-        assert_eq!(tokens.find(given).as_deref(), expected, "{given:?}");
+        assert_eq!(
+            tokens
+                .find(given)
+                .map(|caller| caller.name.to_string())
+                .as_deref(),
+            expected,
+            "{given:?}"
+        );
     };
     check("first-of-two-secrets", Some("token 1"));
     check("second-of-two-secrets", Some("token 2"));
@@ -89,7 +96,7 @@ fn beyond_this_machine() {
         }
         let request = request.body(Empty::<bytes::Bytes>::new()).unwrap();
         match admitted.judge(&request) {
-            HttpAdmission::Caller(name) => Ok(name.to_string()),
+            HttpAdmission::Caller(caller) => Ok(caller.name.to_string()),
             HttpAdmission::Answered(answer) => Err(answer.status().as_u16()),
         }
     };
