@@ -4,6 +4,7 @@ mod approve;
 mod examples;
 mod import;
 mod init;
+mod knowledge;
 mod layout;
 mod mcp;
 mod proxy;
@@ -32,6 +33,8 @@ use self::import::IMPORT_HELP;
 pub(crate) use self::import::ImportArgs;
 use self::init::INIT_HELP;
 pub(crate) use self::init::InitArgs;
+use self::knowledge::KNOWLEDGE_HELP;
+pub(crate) use self::knowledge::KnowledgeArgs;
 pub(crate) use self::layout::parse;
 use self::mcp::MCP_HELP;
 pub(crate) use self::mcp::McpArgs;
@@ -240,28 +243,6 @@ pub(crate) enum CliCommand {
         /// The shell
         shell: clap_complete::Shell,
     },
-}
-
-const KNOWLEDGE_HELP: &str = "\
-Examples:
-  jig knowledge                      for a system prompt: the topics, and what is loaded from the start
-  jig knowledge style                of one topic, by its name or its title
-  jig knowledge --list               the topics, and how many subjects each has
-  jig knowledge style --list         the subjects of a topic
-  jig call learn topic=style         what a model sees that asks for a topic
-  jig call learn topic=style subjects='errors/*'
-
-A topic is a directory of files: `[kb.topic.style]` with `subjects = \"docs/style\"`. A subject is one file;
-its name is its path there without the extension. `learned` names those that a prompt holds in full,
-`disabled` those that nobody gets. Files are read under the rules of the tool `learn`.";
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct KnowledgeArgs {
-    /// Only this topic: its name or its title
-    pub(crate) topic: Option<String>,
-    /// List the topics, or the subjects of a topic, instead
-    #[arg(short, long)]
-    pub(crate) list: bool,
 }
 
 const CALL_HELP: &str = "\

@@ -584,7 +584,7 @@ fn a_wider_configuration_is_held() {
         assert!(shown.out.contains("jig.toml:2"), "{shown:?}");
         told(&create(&mut client, "a.txt"));
         let mut seat = Seat::new(desk, &["approve", &id]);
-        seat.sees_text("Let the changed configuration come into force?");
+        seat.sees_text("Accept what the files of the workspace allow?");
         seat.types("y\r");
         let (status, screen) = seat.ends();
         assert!(status.success() && screen.contains("accepted"), "{screen}");
@@ -608,7 +608,10 @@ fn a_wider_configuration_is_held() {
         until("the tool is off", &mut is_off);
 
         // Wider again, and denied: it stays so, and is not asked again.
-        desk.workspace.write("jig.toml", "");
+        desk.workspace.write(
+            "jig.toml",
+            "[tools.fs_create_file]\nenable = false\n[tools.fs_delete_file]\nrun = \"unattended\"\n",
+        );
         until("the change is noticed", || config().is_some());
         let id = config().unwrap()["id"].as_str().unwrap().to_owned();
         desk.ok(&["approve", &id, "--deny"]);

@@ -25,9 +25,15 @@ def attempt(path):
         return refused.args[0]
 tell([attempt(path) for path in ['/proc/self/environ', 'proc/self/environ', 'self/environ', '/proc/self/status']])";
         for (options, expected) in [
-            (&[][..], ["E_ARG", "E_ARG", "E_NOENT", "E_ARG"]),
-            (&["-i", "/"], ["E_PERM", "E_PERM", "E_NOENT", "E_PERM"]),
-            (&["-i", "/proc"], ["E_ARG", "E_ARG", "E_NOENT", "E_ARG"]),
+            (&["-C", "/"][..], ["E_ARG", "E_ARG", "E_NOENT", "E_ARG"]),
+            (
+                &["-C", "/", "-i", "/"],
+                ["E_PERM", "E_PERM", "E_NOENT", "E_PERM"],
+            ),
+            (
+                &["-C", "/", "-i", "/proc"],
+                ["E_ARG", "E_ARG", "E_NOENT", "E_ARG"],
+            ),
             (&["--root", "/proc"], ["E_ARG", "E_NOENT", "E_ARG", "E_ARG"]),
         ] {
             let mut jig = desk.proxy(options, script);

@@ -416,6 +416,3 @@ const DECLARE_SERVERS: &[&str] = &["command", "url", "type"];
 
 /// The name of [`Probe`]. Whoever has a tool of this name is told of `'*'` what is said of it.
 const PROBE: &str = "any_other_tool";
-
-#[cfg(test)]
-mod tests;
