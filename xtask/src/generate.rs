@@ -15,6 +15,9 @@ pub(crate) fn run() -> Result<(), String> {
     replace("docs/configuration.md", "keys", &keys(&schema))?;
     let guards = output(&["--package", "jig-policy", "--example", "guards"])?;
     let guards = String::from_utf8(guards).map_err(|error| error.to_string())?;
+    let python = output(&["--package", "jig-policy", "--example", "guards", "python"])?;
+    let module = crate::root().join("sdk/python/src/jig_tool/_guard_table.py");
+    write(&module, &python)?;
     replace("docs/policy.md", "guards", &guards)
 }
 

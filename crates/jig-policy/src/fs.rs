@@ -12,12 +12,12 @@ use self::follow::LinkJudge;
 pub(crate) use self::guarded::Guarded;
 use self::guarded::LazyGuarded;
 use crate::decision::{Decision, Reason, Rule};
-use crate::guard::{GuardLines, Protected, ProtectionLevel};
+use crate::guard::{GuardKind, GuardLines, Protected, ProtectionLevel};
 use crate::index::{Index, IndexEntry, IndexHit, Levels, SEED, absorb};
 use crate::lookup::Lookup;
 use crate::planter::{Planters, UnfollowedLink};
 use crate::policy::{RuleError, RuleErrorKind, RuleKind};
-use crate::resolve::{ResolveError, RulePath, Workspace};
+use crate::resolve::{ResolveError, ResolvedPath, RulePath, Workspace};
 use crate::rules::{DeclaredFsRule, RuleOrigin};
 use crate::sensitive::{Sensitive, SensitiveBelow};
 use crate::{Capability, DefaultAccess, FileCapabilities};
@@ -238,6 +238,27 @@ impl FsTable {
             return own.and(pinned);
         }
         own
+    }
+
+    /// What is granted, unless it makes a repository of a folder, or changes what git obeys in one, by its shape.
+    pub(crate) fn in_repository<'p>(
+        &'p self,
+        decision: Decision<'p>,
+        capability: Capability,
+        target: &ResolvedPath,
+    ) -> Decision<'p> {
+        let Some(folder) = target.repository() else {
+            return decision;
+        };
+        let named = match decision.rule {
+            Some(Rule::Fs(rule)) => rule.path.depth() > folder && rule.named.depth() > folder,
+            _ => false,
+        };
+        let changes = matches!(capability, Capability::Create | Capability::Update);
+        match changes && decision.is_allowed() && !named && self.guard_lines().has_git() {
+            true => Decision::uncovered(Reason::NamedOnly(GuardKind::Git.what()), decision.rule),
+            false => decision,
+        }
     }
 
     /// The answer for the path itself, whatever is declared below it.

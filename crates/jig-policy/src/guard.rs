@@ -159,6 +159,7 @@ struct CompiledTable {
     index: NameIndex,
     /// Each line as the protection that it is.
     protected: Vec<Protected>,
+    git: GuardLines,
 }
 
 static COMPILED: LazyLock<CompiledTable> = LazyLock::new(|| {
@@ -181,6 +182,7 @@ static COMPILED: LazyLock<CompiledTable> = LazyLock::new(|| {
     CompiledTable {
         protected: protected.collect(),
         index: NameIndex::of(&patterns),
+        git: GuardLines::only(|line| line.kind == GuardKind::Git),
         patterns,
     }
 });
@@ -213,7 +215,7 @@ impl GuardLines {
 
     /// Whether one of them is about what git obeys.
     pub fn has_git(self) -> bool {
-        self.iter().any(|line| line.kind == GuardKind::Git)
+        self.0 & COMPILED.git.0 != 0
     }
 
     /// Calls `found` for every line that `path` is of, or lies in, with how many components make up the guarded part.

@@ -129,7 +129,8 @@ impl Policy {
     /// Reading also means listing and asking whether it exists. For a move use
     /// [`decide_move`](Self::decide_move).
     pub fn decide_fs(&self, capability: Capability, target: &ResolvedPath) -> Decision<'_> {
-        self.fs.decide(capability, target.path())
+        let decision = self.fs.decide(capability, target.path());
+        self.fs.in_repository(decision, capability, target)
     }
 
     /// Whether something may be moved: `delete` on the source, `create` or, where something

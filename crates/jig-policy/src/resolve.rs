@@ -252,11 +252,17 @@ impl RulePath {
 pub struct ResolvedPath {
     path: ProjectPath,
     exists: bool,
+    /// The depth of the folder that is a repository of git, or becomes one with this path.
+    repository: Option<u16>,
 }
 
 impl ResolvedPath {
     fn new(path: ProjectPath, exists: bool) -> Self {
-        Self { path, exists }
+        Self {
+            path,
+            exists,
+            repository: None,
+        }
     }
 
     /// Vouches that `path` is canonical, for callers that read it off an open handle.
@@ -264,7 +270,23 @@ impl ResolvedPath {
     /// A path that still goes through a link is then judged by its alias: only what the kernel
     /// itself reported for an open descriptor belongs here.
     pub fn from_handle(path: ProjectPath) -> Self {
-        Self { path, exists: true }
+        Self::new(path, true)
+    }
+
+    /// The same path, where making or changing it concerns a repository of git: `names` of its components are the
+    /// folder that is one, or becomes one. Only a rule on something in that folder opens it.
+    #[must_use]
+    pub fn in_repository(self, names: usize) -> Self {
+        Self {
+            // No path is as deep as that: file systems end at 4096 bytes.
+            repository: Some(u16::try_from(names).unwrap_or(u16::MAX)),
+            ..self
+        }
+    }
+
+    /// How many components make up the folder that is a repository, or becomes one.
+    pub(crate) fn repository(&self) -> Option<usize> {
+        self.repository.map(usize::from)
     }
 
     /// The canonical path.

@@ -14,6 +14,7 @@ mod open;
 mod open_file;
 mod path;
 mod replies;
+mod repository_shape;
 mod scrubbed_copies;
 mod search;
 

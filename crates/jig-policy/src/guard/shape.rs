@@ -23,10 +23,10 @@ impl GitPart {
     pub fn of(name: &str) -> Option<Self> {
         let name: Cow<'_, str> = folded(name);
         let is = |pattern: &&str| name_matches(pattern, &name);
-        if SHAPE.iter().any(is) {
-            return Some(GitPart::Shape);
+        if OBEYED.iter().any(is) {
+            return Some(GitPart::Obeyed);
         }
-        OBEYED.iter().any(is).then_some(GitPart::Obeyed)
+        SHAPE.iter().any(is).then_some(GitPart::Shape)
     }
 }
 
@@ -50,7 +50,7 @@ impl BareRepository {
 const SHAPE: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
 /// What git obeys in a repository.
-const OBEYED: [&str; 4] = ["config*", "hooks", "modules", "worktrees"];
+const OBEYED: [&str; 5] = ["config*", "commondir", "hooks", "modules", "worktrees"];
 
 #[cfg(test)]
 mod tests;

@@ -145,7 +145,7 @@ class FsRules:
 
     def _allows_itself(self, capability: str, parts: Parts) -> bool:
         is_change = capability in ("create", "update", "delete")
-        guard = self._guards.strongest(capability, parts) if is_change else None
+        guard = self._guards.strongest(parts) if is_change else None
         if guard is not None and guard.is_never:
             return False
         rule = self._winner(parts)
@@ -155,8 +155,8 @@ class FsRules:
             return False
         if guard is not None and len(rule) < guard.depth:
             return False
-        # A `.git` below the workspace that is a file names a repository elsewhere.
-        if capability in ("create", "update") and len(parts) > 1 and parts[-1] == ".git":
+        # A `.git` makes a repository of a folder; as a file it names one elsewhere.
+        if capability in ("create", "update") and guards.is_guarded_itself(parts):
             return parts in self._by_path
         return True
 

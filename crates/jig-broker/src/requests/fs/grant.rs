@@ -11,6 +11,7 @@ use jig_proto::visible_line_to;
 use crate::broker::BrokerCore;
 use crate::denial::MAX_TARGET;
 use crate::requests::approvals::ApprovalKey;
+use crate::requests::fs::repository_shape;
 use crate::requests::judge::Judge;
 
 /// A place and the permits for it. The permits' target is this place's canonical path, and only
@@ -40,7 +41,7 @@ impl GrantedPlace {
         for capability in wanted {
             let target = FileTarget {
                 capability: *capability,
-                path: place.resolved().clone(),
+                path: repository_shape::target(judge.inner, &place, *capability),
             };
             permits.extend(judge.permit(target, Some(text))?);
         }
@@ -112,7 +113,7 @@ impl GrantedMove {
         judge.expect_beneath(to.path(), to_text)?;
         let target = MoveTarget {
             from: from.resolved().clone(),
-            to: to.resolved().clone(),
+            to: repository_shape::target(judge.inner, &to, Capability::Create),
             entry: match from.kind() {
                 PlaceKind::Directory => MovedEntry::Directory,
                 PlaceKind::Link(_) => MovedEntry::Link,
