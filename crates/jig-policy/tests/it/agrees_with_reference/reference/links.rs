@@ -55,7 +55,7 @@ pub(crate) fn passed(
     };
     let others = match &guards.planters {
         _ if links.is_empty() => return FileCapabilities::NONE,
-        Planters::Anyone => return rule.capabilities,
+        Planters::Anyone => return FileCapabilities::NONE,
         Planters::These(others) => others,
     };
     let mut planters = vec![PlainPlanter {
