@@ -1,4 +1,4 @@
-//! What strangers and tools try. Each was seen to succeed before there was anything to accept.
+//! What strangers and tools try. Each test also accepts, and sees what the attack would have done.
 
 use serde_json::json;
 
