@@ -103,6 +103,31 @@ pub fn resolved(path: &Utf8Path) -> std::io::Result<Utf8PathBuf> {
     path.canonicalize_utf8()
 }
 
+/// A path as it is written below the workspace, from the first folder on its way that lies there; `None` if it
+/// never gets there. A link in the workspace may be a tool's, and stands for nothing but its own name.
+pub fn inside_as_written(path: &Utf8Path, root: &Utf8Path) -> Option<String> {
+    let mut plain = Utf8PathBuf::new();
+    for part in path.components() {
+        match part {
+            Utf8Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    let mut above: Vec<&Utf8Path> = plain.ancestors().collect();
+    above.reverse();
+    above.into_iter().find_map(|folder| {
+        let real = resolved(folder).ok()?;
+        let inner = real.strip_prefix(root).ok()?;
+        let rest = plain.strip_prefix(folder).ok()?;
+        Some(match inner.join(rest).as_str() {
+            "" => ".".to_owned(),
+            inner => inner.trim_end_matches('/').to_owned(),
+        })
+    })
+}
+
 /// The nearest folder upward that holds configuration, else the nearest that holds a git
 /// repository, else the folder itself. The search ends at the home folder.
 ///

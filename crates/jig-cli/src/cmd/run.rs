@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::anyhow;
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{Utf8Path, Utf8PathBuf};
 use jig_broker::{Discover, FoundPreset, ProgramEnd, ProgramEnding};
 use jig_config::SandboxLimits;
 use jig_engine::{CallError, CommandLog, Preparation, PreparedCommand, RunningCommand};
@@ -318,7 +318,7 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
         let shown = path;
         let path = current.join(path);
         // In the workspace a rule is on what a person wrote: a link there may be a tool's.
-        let written = inside_as_written(&path, root);
+        let written = locate::inside_as_written(&path, root);
         let path = locate::resolved(&path).map_err(|error| {
             let folder = allowing_flags::quoted(shown.as_str());
             // What is read has to be there; what is written into can be made.
@@ -357,30 +357,6 @@ fn rules(args: &RunArgs, root: &Utf8Path) -> anyhow::Result<(Vec<String>, Vec<St
         }
     }
     Ok((inside, outside))
-}
-
-/// A path as it is written below the workspace, from the first folder on its way that lies there; `None` if it never gets there.
-fn inside_as_written(path: &Utf8Path, root: &Utf8Path) -> Option<String> {
-    let mut plain = Utf8PathBuf::new();
-    for part in path.components() {
-        match part {
-            Utf8Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    let mut above: Vec<&Utf8Path> = plain.ancestors().collect();
-    above.reverse();
-    above.into_iter().find_map(|folder| {
-        let real = locate::resolved(folder).ok()?;
-        let inner = real.strip_prefix(root).ok()?;
-        let rest = plain.strip_prefix(folder).ok()?;
-        Some(match inner.join(rest).as_str() {
-            "" => ".".to_owned(),
-            inner => inner.trim_end_matches('/').to_owned(),
-        })
-    })
 }
 
 /// Starts the command.

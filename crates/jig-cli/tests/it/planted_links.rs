@@ -191,3 +191,18 @@ fn a_link_in_what_a_tool_may_change_shows_nothing() {
         assert!(!answer.contains("SECRET"), "{answer}");
     });
 }
+
+/// `jig proxy` gives what is written on its command line, too.
+#[test]
+fn a_link_that_a_person_names_to_the_proxy_names_nothing_else() {
+    for_each_user(|desk| {
+        let read = "tell([code(proxy.content, path) for path in ('docs/x', 'docs', '.env', 'packages/docs/x')])";
+        for (target, expected) in [(".env", false), ("packages/docs", true)] {
+            let desk = desk.anew();
+            set(&desk);
+            plant(&desk, target);
+            let told = desk.told_by(&["-i", "docs"], read).to_string();
+            assert_eq!(told.contains("SECRET"), expected, "{target}: {told}");
+        }
+    });
+}

@@ -102,7 +102,7 @@ impl AllowedPaths {
             }
         }
         let access = DeclaredAccess {
-            fs: self.rules(),
+            fs: self.rules(root),
             ..DeclaredAccess::default()
         };
         let policy = Policy::compile(&access, DefaultAccess::NOTHING, &guards, disk);
@@ -111,7 +111,9 @@ impl AllowedPaths {
 
     /// One rule for each path. What lies in one that was named lies in all above it that were: a deeper
     /// rule, which decides alone, must not take away what they give.
-    fn rules(&self) -> Vec<DeclaredFsRule> {
+    ///
+    /// In the workspace at `root` a rule is on what a person wrote: a link there may be a tool's.
+    fn rules(&self, root: &Utf8Path) -> Vec<DeclaredFsRule> {
         let mut rules = Vec::new();
         if self.paths.iter().any(|named| named.real == "/") {
             // "Everything" does not mean the memory and the variables of running programs, least of all ours.
@@ -124,7 +126,13 @@ impl AllowedPaths {
         for named in &self.paths {
             let around = |other: &&AllowedPath| named.real.starts_with(&other.real);
             let given = self.paths.iter().filter(around);
-            let path = named.real.as_str().trim_start_matches('/');
+            let written = locate::inside_as_written(&named.spelled, root);
+            let written = written.map(|inside| match inside.as_str() {
+                "." => root.to_owned(),
+                inside => root.join(inside),
+            });
+            let path = written.as_ref().unwrap_or(&named.real);
+            let path = path.as_str().trim_start_matches('/');
             rules.push(DeclaredFsRule {
                 path: if path.is_empty() { "." } else { path }.to_owned(),
                 capabilities: given
