@@ -298,13 +298,27 @@ fn git_is_configured_only_with_the_preset() {
             // git does not always end with an error when it could not write its configuration; jig does.
             let ran = desk.run(&[&["run", "--"], words].concat());
             assert!(ran.code.is_some_and(|code| code != 0), "{ran:?}");
-            assert!(ran.err.contains("could not write config file"), "{ran:?}");
+            assert!(ran.err.contains("--preset git"), "{ran:?}");
             assert_eq!(configs(), before);
             assert!(!desk.path(".git/modules").exists());
         }
+        // Nor does a plain program make a repository, whatever that says.
+        let makes: [(&[&str], &str); 3] = [
+            (&["git", "clone", "--quiet", "upstream", "copy"], "copy"),
+            (&["git", "init", "--quiet", "new"], "new"),
+            (&["git", "worktree", "add", "--quiet", "wt"], "wt"),
+        ];
+        for (words, folder) in makes {
+            let ran = desk.run(&[&["run", "--"], words].concat());
+            assert!(ran.err.contains("--preset git"), "{words:?}: {ran:?}");
+            assert!(!desk.path(&format!("{folder}/.git")).exists(), "{words:?}");
+        }
         desk.unconfined(&["git", "reset", "--quiet", "--hard"]);
-        desk.unconfined(&["rm", "-rf", "sub", ".git/modules"]);
-        for words in [&configure[..], &submodule] {
+        desk.unconfined(&["rm", "-rf", "sub", "copy", "new", "wt", ".git/modules"]);
+        desk.unconfined(&["git", "worktree", "prune"]);
+        desk.unconfined(&["git", "branch", "--quiet", "--force", "-D", "wt"]);
+        let made = makes.iter().map(|(words, _)| *words);
+        for words in made.chain([&configure[..], &submodule]) {
             desk.ok(&[&["run", "--preset", "git", "--"], words].concat());
         }
         let after = desk.read(".git/config");

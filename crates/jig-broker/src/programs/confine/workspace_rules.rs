@@ -392,7 +392,7 @@ pub(super) fn reason(policy: &Policy, path: &ProjectPath) -> String {
         }
         Some(guard) => format!("it is {}, which no broad rule covers", guard.what),
         None if policy.protects_repositories() && path.components().any(|name| name == ".git") => {
-            "git obeys it, and no broad rule covers that (the preset `git` does)".to_owned()
+            "git obeys it, and no broad rule covers that (`--preset git` of a command, or the preset of a tool, does)".to_owned()
         }
         None => "no rule lets the tool create it".to_owned(),
     }

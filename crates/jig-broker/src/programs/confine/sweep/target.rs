@@ -235,10 +235,11 @@ fn is_harmless(root: &Path, path: &Path) -> bool {
 }
 
 /// Who makes a repository in a folder of the user's chooses what their git obeys there.
-const NEW_REPOSITORY: &str = "it makes a folder a repository of git, which runs what its settings say (the preset `git` allows that)";
+const NEW_REPOSITORY: &str = "it makes a folder a repository of git, which runs what its settings say \
+    (`--preset git` of a command, or the preset of a tool, allows that)";
 
 const BARE_REPOSITORY: &str = "it makes a folder a bare repository of git, whose settings and hooks nothing \
-    would keep (the preset `git` allows that)";
+    would keep (`--preset git` of a command, or the preset of a tool, allows that)";
 
 const UNSEEN: &str =
     "there are so many directories now, or they are so deep, that nobody has looked into it";
