@@ -204,7 +204,7 @@ fn repositories_are_not_made_without_the_preset() {
         let (world, ws) = workspace();
         let reply = shell(&world, command);
         assert!(
-            reply.stderr.contains("may not be made") && reply.stderr.contains("preset `git`"),
+            reply.stderr.contains("may not be made") && reply.stderr.contains("`--preset git`"),
             "{command}: {}",
             reply.stderr
         );

@@ -387,7 +387,12 @@ fn history(policy: &Policy, root: &Path, walked: &WalkFindings) -> Option<String
         return None;
     }
     let index = host_files::head(&root.join(".git/index"), LONGEST_INDEX)?;
-    let tracked = walked.sensitive.iter().find(|path| {
+    // What is only kept from changes is on this list, too.
+    let is_hidden = |path: &&PathBuf| {
+        let asked = walk::asked(path);
+        asked.is_none_or(|path| !policy.granted(&path).has(Capability::Read))
+    };
+    let tracked = walked.sensitive.iter().filter(is_hidden).find(|path| {
         let is_git = path.starts_with(".git");
         let mut entry = path.as_os_str().as_encoded_bytes().to_vec();
         entry.push(0);
