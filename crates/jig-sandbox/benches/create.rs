@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jig_sandbox::{
-    Enforcement, GuardedName, Launch, PathRule, PrivateDirectory, Profile, Program, Rights,
-    RuleSource, SpawnRequest, Stdio, minimal_environment, spawn,
+    Enforcement, GuardVerdict, GuardedName, Launch, PathRule, PrivateDirectory, Profile, Program,
+    Rights, RuleSource, SpawnRequest, Stdio, minimal_environment, spawn,
 };
 
 const ROUNDS: usize = 7;
@@ -165,7 +165,8 @@ fn profile(path: &Path, home: &Path, how: BenchedAs) -> Profile {
                 base: path.to_owned(),
                 pattern: pattern.into(),
                 at_any_depth: true,
-                is_free: false,
+                verdict: GuardVerdict::Refused,
+                not_below: None,
             })
             .collect();
     }

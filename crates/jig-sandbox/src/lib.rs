@@ -55,8 +55,8 @@ pub use process::{
     without_device_commands,
 };
 pub use profile::{
-    Enforce, GATEWAY_V4, GatewayProfile, GuardedName, Layers, NAMES_V4, NAMES_V6, Network, Overlay,
-    PROXY_PORT, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile, Rights,
-    RuleSource,
+    Enforce, GATEWAY_V4, GatewayProfile, GuardVerdict, GuardedName, Layers, NAMES_V4, NAMES_V6,
+    Network, Overlay, PROXY_PORT, PathRule, PrivateContent, PrivateDirectory, PrivateFile, Profile,
+    Rights, RuleSource,
 };
 pub use sys::{BorrowedDescriptor, Descriptor};

@@ -78,6 +78,8 @@ impl Profile {
 
 /// A name that may not come into being: not as a file, a directory, a link or a socket, and not by moving something
 /// there. What is there already is not its business.
+///
+/// Names are compared as the loosest file system would: without case, and without dots and spaces at their ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GuardedName {
     /// Absolute and canonical: the directory that the name is in, or below which it is.
@@ -86,8 +88,27 @@ pub struct GuardedName {
     pub pattern: PathBuf,
     /// Whether the pattern counts in every directory below `base`, or only in `base`.
     pub at_any_depth: bool,
-    /// Whether it may come into being all the same, and whatever is below it.
-    pub is_free: bool,
+    /// What is said of the name.
+    pub verdict: GuardVerdict,
+    /// The name of directories below which the entry says nothing, such as those of installed packages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_below: Option<PathBuf>,
+}
+
+/// What a [`GuardedName`] says of the names that it speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GuardVerdict {
+    /// The name may not come into being, and nothing below it.
+    Refused,
+    /// The name may not come into being. What is below it, if it is there, is not meant.
+    RefusedItself,
+    /// The name may come into being all the same, and whatever is below it.
+    Free,
+    /// No directory below `base` may become a bare repository of git: `HEAD` beside `objects` and `refs`, or beside
+    /// `commondir`. Below `.git` that is not meant. The pattern plays no part.
+    BareRepository,
 }
 
 /// What may be done at a path and below it.
@@ -331,6 +352,8 @@ pub struct Layers {
     pub landlock: u8,
     /// The filter of system calls.
     pub seccomp: bool,
+    /// The supervisor that refuses [guarded names](Profile::guarded_names).
+    pub supervisor: bool,
 }
 
 impl Layers {
@@ -339,6 +362,7 @@ impl Layers {
         namespaces: true,
         landlock: u8::MAX,
         seccomp: true,
+        supervisor: true,
     };
 
     /// What a machine without user namespaces has.

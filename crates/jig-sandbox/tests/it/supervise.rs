@@ -24,8 +24,8 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use jig_sandbox::{
-    Enforcement, Exit, GuardedName, Launch, PathRule, Pool, PrivateDirectory, ProcessLimits,
-    Profile, Program, RefusedNames, Rights, RuleSource, SpawnRequest, Tier, assess,
+    Enforcement, Exit, GuardVerdict, GuardedName, Launch, PathRule, Pool, PrivateDirectory,
+    ProcessLimits, Profile, Program, RefusedNames, Rights, RuleSource, SpawnRequest, Tier, assess,
     minimal_environment, probe, spawn,
 };
 
@@ -118,18 +118,26 @@ impl Workspace {
 
 /// The names that are guarded in a workspace: some at any depth, one in its own folder, and one that is free.
 fn guards(workspace: &Path) -> Vec<GuardedName> {
-    let guard = |pattern: &str, at_any_depth, is_free| GuardedName {
+    let guard = |pattern: &str, at_any_depth, verdict| GuardedName {
         base: workspace.to_owned(),
         pattern: pattern.into(),
         at_any_depth,
-        is_free,
+        verdict,
+        not_below: None,
     };
+    let itself = GuardVerdict::RefusedItself;
     vec![
-        guard("free/.env", false, true),
-        guard(".env*", true, false),
-        guard(".git/config", true, false),
-        guard("a/b/c", true, false),
-        guard("top", false, false),
+        guard("free/.env", false, GuardVerdict::Free),
+        guard(".env*", true, GuardVerdict::Refused),
+        guard(".git/config", true, GuardVerdict::Refused),
+        guard("a/b/c", true, GuardVerdict::Refused),
+        guard("top", false, itself),
+        guard(".hg", true, itself),
+        GuardedName {
+            not_below: Some("node_modules".into()),
+            ..guard(".vscode", true, GuardVerdict::Refused)
+        },
+        guard("", true, GuardVerdict::BareRepository),
     ]
 }
 

@@ -124,6 +124,7 @@ fn unconfined_everything_is_reached() {
         namespaces: false,
         landlock: 0,
         seccomp: false,
+        supervisor: false,
     };
     let (reached, status) = reached_under(none, Network::None);
     assert_eq!(reached, "udp tcp name stream datagram pair");

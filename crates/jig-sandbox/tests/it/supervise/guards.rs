@@ -91,6 +91,22 @@ fn no_path_leads_round_the_guard() {
         ),
         ("echo > top", "top"),
         ("mkdir -p a/b; echo > a/b/c", "a/b/c"),
+        ("echo > .ENV", ".ENV"),
+        ("mkdir .Git; echo > '.Git/CONFIG. '", ".Git/CONFIG. "),
+        ("mkdir -p d/.VSCode", "d/.VSCode"),
+        ("mkdir r r/objects r/refs; echo > r/HEAD", "r/HEAD"),
+        ("mkdir r r/objects; echo > r/HEAD; mkdir r/refs", "r/refs"),
+        (
+            "mkdir r r/refs; echo > r/HEAD; mkdir o; mv o r/objects",
+            "r/objects",
+        ),
+        (
+            "mkdir r r/refs; echo > r/HEAD; ln -s /tmp r/objects",
+            "r/objects",
+        ),
+        ("mkdir r; echo > r/HEAD; echo > r/commondir", "r/commondir"),
+        ("mkdir r r/objects r/refs; echo > h; mv h r/HEAD", "r/HEAD"),
+        ("mkdir r r/objects r/refs; echo > h; ln h r/HEAD", "r/HEAD"),
     ] {
         let workspace = Workspace::new();
         let ran = run(request(&workspace, true, "/bin/sh", &["-c", script]));
@@ -160,6 +176,42 @@ fn no_directory_is_moved_so_that_a_guarded_name_is_complete() {
     }
 }
 
+/// What may be in one place comes along to no other: a move becomes a copy, and of that each name is judged.
+#[test]
+fn what_is_free_somewhere_is_moved_nowhere_else() {
+    if is_elsewhere() {
+        return;
+    }
+    for (script, name) in [
+        (
+            "mkdir -p node_modules/a/.vscode; echo > node_modules/a/.vscode/x; mv node_modules/a a",
+            "a/.vscode",
+        ),
+        (
+            "mkdir -p node_modules/.vscode; echo > node_modules/.vscode/x; mv node_modules kept",
+            "kept/.vscode",
+        ),
+        ("mkdir free; echo > free/.env; mv free kept", "kept/.env"),
+        (
+            "mkdir free; echo > free/.env; perl -e 'rename(\"free\", \"kept\")'",
+            "kept/.env",
+        ),
+    ] {
+        let workspace = Workspace::new();
+        run(request(&workspace, true, "/bin/sh", &["-c", script]));
+        assert!(
+            fs::symlink_metadata(workspace.join(name)).is_err(),
+            "{script}"
+        );
+        let workspace = Workspace::new();
+        run(request(&workspace, false, "/bin/sh", &["-c", script]));
+        assert!(
+            fs::symlink_metadata(workspace.join(name)).is_ok(),
+            "{script} without the guard"
+        );
+    }
+}
+
 /// What only looks like a guarded name comes into being, and so does one that is free.
 #[test]
 fn what_is_not_guarded_is_made() {
@@ -168,7 +220,10 @@ fn what_is_not_guarded_is_made() {
     }
     let script = "set -e; echo > env; echo > x.env; mkdir d; echo > d/top; mkdir .git; echo > .git/HEAD; \
         mkdir g; mv g d/.git; mkdir -p a/c; echo > a/c/b; mkdir free; echo > free/.env; echo > config; \
-        echo > /tmp/.env; mkdir /tmp/.git; echo > /tmp/.git/config; mkdir q; mkdir q/.git; rmdir q/.git; mv q q2";
+        echo > /tmp/.env; mkdir /tmp/.git; echo > /tmp/.git/config; mkdir q; mkdir q/.git; rmdir q/.git; mv q q2; \
+        mkdir -p node_modules/a/.vscode; echo > node_modules/a/.vscode/x; mv node_modules/a node_modules/b; \
+        mkdir -p .git/objects .git/refs; echo > h; mv h .git/HEAD; mkdir -p r/refs r/objects; mv r r2; echo > refs; \
+        mkdir -p /tmp/r/refs /tmp/r/objects; echo > /tmp/r/HEAD";
     let workspace = Workspace::new();
     let ran = run(request(&workspace, true, "/bin/sh", &["-c", script]));
     assert!(ran.exit.is_success(), "{}", ran.errors);

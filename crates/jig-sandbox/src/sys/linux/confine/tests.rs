@@ -214,6 +214,7 @@ fn layers_can_be_left_out() {
         namespaces: true,
         landlock: 0,
         seccomp: false,
+        supervisor: false,
     };
     let without = compiled("/w/", &asked, Tier::A, 7).unwrap();
     assert!(without.landlock.is_none() && without.filter.is_empty() && without.namespaces);

@@ -85,8 +85,12 @@ pub(crate) fn spawn(mut request: SpawnRequest) -> Result<StartedChild, SpawnErro
         zygote.refill_if_empty();
     }
     let (running, mut status) = started?;
-    if !plan.guarded_names.is_empty() {
-        let why_not = running.unsupervised;
+    if let Some(profile) = &request.profile
+        && !profile.guarded_names.is_empty()
+    {
+        let left_out = || "the profile leaves the supervisor out".to_owned();
+        let is_left_out = !profile.layers.supervisor;
+        let why_not = is_left_out.then(left_out).or(running.unsupervised);
         status.guarded_names =
             Some(
                 why_not.map_or(Enforcement::Enforced, |reason| Enforcement::NotEnforced {

@@ -221,10 +221,11 @@ impl OrderPacker {
         if plan.is_supervised() {
             let names = plan.guarded_names.iter();
             let names: Vec<PackedName> = names
-                .map(|(base, pattern, flags)| PackedName {
-                    base: self.string(base),
-                    pattern: self.string(pattern),
-                    flags: *flags,
+                .map(|name| PackedName {
+                    base: self.string(&name.base),
+                    pattern: self.string(&name.pattern),
+                    not_below: self.string(&name.not_below),
+                    flags: name.flags,
                 })
                 .collect();
             self.header.names = self.items(&names);

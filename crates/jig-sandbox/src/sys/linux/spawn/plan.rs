@@ -12,9 +12,10 @@ use rustix::process::Resource;
 use super::maps::UserMaps;
 use crate::machine::Kernel;
 use crate::process::{ArgumentSizes, ProcessLimits, SpawnError, SpawnRequest};
-use crate::profile::Profile;
+use crate::profile::{GuardVerdict, GuardedName, Profile};
 use crate::sys::linux::order::ConfinementSteps;
 use crate::sys::linux::procfs;
+use crate::sys::linux::stage::folded_path::FoldedPath;
 use crate::sys::linux::stage::keeper::RESERVED_IDS;
 use crate::sys::linux::stage::order;
 
@@ -38,8 +39,8 @@ pub(super) struct SpawnPlan {
     pub(super) confinement: Option<ConfinementSteps>,
     /// Whether the host watches what it asks for.
     pub(super) is_watched: bool,
-    /// The names that it may not make, with where they lie, their pattern and flags. They have it supervised.
-    pub(super) guarded_names: Vec<(CString, CString, u32)>,
+    /// The names that it may not make. They have it supervised.
+    pub(super) guarded_names: Vec<PlannedName>,
 }
 
 impl SpawnPlan {
@@ -107,15 +108,10 @@ impl SpawnPlan {
 
     /// Takes on the names that it may not make.
     pub(super) fn guard(&mut self, profile: &Profile) {
-        let string = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
-        // A path with a NUL can be no name.
-        let names = profile.guarded_names.iter().filter_map(|name| {
-            let bit = |set: bool, bit| if set { bit } else { 0 };
-            let flags = bit(name.is_free, order::NAME_FREE)
-                | bit(name.at_any_depth, order::NAME_AT_ANY_DEPTH);
-            Some((string(&name.base)?, string(&name.pattern)?, flags))
-        });
-        self.guarded_names = names.collect();
+        if profile.layers.supervisor {
+            let names = profile.guarded_names.iter();
+            self.guarded_names = names.filter_map(PlannedName::of).collect();
+        }
     }
 
     /// Whether what makes names is performed for it.
@@ -265,6 +261,43 @@ pub(super) fn shown(path: &CString) -> String {
     Path::new(OsStr::from_bytes(path.to_bytes()))
         .display()
         .to_string()
+}
+
+/// A name that may not come into being, as the supervisor compares it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PlannedName {
+    pub(super) base: CString,
+    pub(super) pattern: CString,
+    pub(super) not_below: CString,
+    pub(super) flags: u32,
+}
+
+impl PlannedName {
+    /// `None` for a path with a NUL: it can be no name.
+    fn of(name: &GuardedName) -> Option<Self> {
+        let string = |path: &Path| CString::new(path.as_os_str().as_bytes()).ok();
+        let folded = |path: &Path| {
+            let path = FoldedPath::of(path.as_os_str().as_bytes());
+            CString::new(path.text()).ok()
+        };
+        let (pattern, verdict) = match name.verdict {
+            // What is free is meant to the letter.
+            GuardVerdict::Free => (string(&name.pattern)?, order::NAME_FREE),
+            GuardVerdict::Refused => (folded(&name.pattern)?, 0),
+            GuardVerdict::RefusedItself => (folded(&name.pattern)?, order::NAME_ITSELF),
+            GuardVerdict::BareRepository => (CString::default(), order::NAME_BARE),
+        };
+        let depth = match name.at_any_depth {
+            true => order::NAME_AT_ANY_DEPTH,
+            false => 0,
+        };
+        Some(Self {
+            base: string(&name.base)?,
+            pattern,
+            not_below: folded(name.not_below.as_deref().unwrap_or(Path::new("")))?,
+            flags: verdict | depth,
+        })
+    }
 }
 
 /// The threads of a supervisor, as long as none of them waits for the tool.

@@ -222,7 +222,8 @@ impl<'a> Creation<'a> {
         let to = self.path(at, if at { 2 } else { 1 })?;
         let from = self.place(from)?;
         let to = self.new_place(to)?;
-        let _alone = self.alone(&[&from, &to]);
+        // Whatever is in a directory comes along, so nothing is made in it meanwhile.
+        let _alone = self.supervisor.alone();
         self.judge_moved(&from, &to)?;
         if flags & EXCHANGE != 0 {
             self.judge_moved(&to, &from)?;
@@ -232,28 +233,40 @@ impl<'a> Creation<'a> {
 
     /// Judges what a name becomes when something is moved to it.
     fn judge_moved(&self, from: &NamePlace, to: &NamePlace) -> Result<(), RawErrno> {
-        let entry = match self.judge(to)? {
-            NameVerdict::Free => return Ok(()),
-            NameVerdict::Guarded(entry) => return self.refuse_there(to, entry),
-            NameVerdict::Above(entry) => entry,
-        };
+        let verdict = self.judge(to)?;
+        if let NameVerdict::Guarded(entry) = verdict {
+            return self.refuse_there(to, entry);
+        }
         // A missing source is for the kernel to tell.
         let Ok(handle) = makers::look_at(from.directory.0, from.name(), O_NOFOLLOW, NO_MAGIC_LINKS)
         else {
             return Ok(());
         };
-        match makers::kind(handle.0)? {
-            FileKind::Link => self.refuse_there(to, entry),
-            FileKind::Directory => {
-                let mut path = PathText::new();
-                let path = self.path_of(to, &mut path)?;
-                let is_there = |rest: &[u8]| is_below(handle.0, rest);
-                match self.supervisor.names.below(path, is_there) {
-                    Some(entry) => self.refuse_there(to, entry),
-                    None => Ok(()),
-                }
-            }
+        match (makers::kind(handle.0)?, verdict) {
+            (FileKind::Link, NameVerdict::Above(entry)) => self.refuse_there(to, entry),
+            (FileKind::Directory, _) => self.judge_moved_directory(from, to, &handle),
             _ => Ok(()),
+        }
+    }
+
+    /// Judges what comes along with a directory.
+    fn judge_moved_directory(
+        &self,
+        from: &NamePlace,
+        to: &NamePlace,
+        directory: &OwnedHandle,
+    ) -> Result<(), RawErrno> {
+        let names = self.supervisor.names;
+        let is_there = |rest: &[u8]| is_below(directory.0, rest);
+        let (mut old, mut new) = (PathText::new(), PathText::new());
+        let new = self.path_of(to, &mut new)?;
+        if let Some(entry) = names.below(new, is_there) {
+            return self.refuse_there(to, entry);
+        }
+        // Whoever moves hears that this takes a copy, of which every name is judged.
+        match names.is_freer(self.path_of(from, &mut old)?, new, is_there) {
+            true => Err(RawErrno::XDEV),
+            false => Ok(()),
         }
     }
 
@@ -416,24 +429,24 @@ impl<'a> Creation<'a> {
         &self,
         place: &NamePlace,
     ) -> Result<(Option<super::supervisor::Alone<'a>>, NameVerdict), RawErrno> {
-        let alone = self.alone(&[place]);
+        let is_mentioned = self.supervisor.names.mentions(place.bare());
+        let alone = is_mentioned.then(|| self.supervisor.alone());
         let verdict = self.judge(place)?;
         Ok((alone, verdict))
     }
 
-    fn alone(&self, places: &[&NamePlace]) -> Option<super::supervisor::Alone<'a>> {
-        let names = self.supervisor.names;
-        let mut places = places.iter();
-        let is_mentioned = places.any(|place| names.mentions(place.bare()));
-        is_mentioned.then(|| self.supervisor.alone())
-    }
-
     fn judge(&self, place: &NamePlace) -> Result<NameVerdict, RawErrno> {
-        if !self.supervisor.names.mentions(place.bare()) {
-            return Ok(NameVerdict::Free);
-        }
+        let names = self.supervisor.names;
         let mut path = PathText::new();
-        Ok(self.supervisor.names.judge(self.path_of(place, &mut path)?))
+        let has = |name: &CStr| {
+            makers::look_at(place.directory.0, name, O_NOFOLLOW, NO_MAGIC_LINKS).is_ok()
+        };
+        match self.path_of(place, &mut path) {
+            Ok(path) => Ok(names.judge(path, has)),
+            // So deep that nobody can name it as a whole.
+            Err(RawErrno::NAMETOOLONG) if !names.mentions(place.bare()) => Ok(NameVerdict::Free),
+            Err(errno) => Err(errno),
+        }
     }
 
     /// The absolute path of a place, as the tool sees it.

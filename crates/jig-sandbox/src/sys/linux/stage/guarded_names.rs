@@ -1,8 +1,11 @@
 //! [`GuardedNames`]: the names that may not come into being, as an order lists them.
 //!
-//! Most names are named by no entry, which [`GuardedNames::mentions`] finds out without looking at a path. What
-//! it mentions has to be compared as a whole path: [`GuardedNames::judge`].
+//! [`GuardedNames::judge`] compares a whole path with each entry. [`GuardedNames::mentions`] says of a name alone
+//! whether it takes part in an entry, so that it may complete one together with other names.
 
+use core::ffi::CStr;
+
+use super::folded_path::FoldedPath;
 use super::order::{self, OrderBlock, PackedName};
 
 /// The list of an order.
@@ -20,33 +23,48 @@ pub(crate) enum NameVerdict {
     Above(u32),
 }
 
+/// A path to be judged: as it is, and as it is compared.
+struct JudgedPath<'p> {
+    whole: &'p [u8],
+    folded: &'p [u8],
+}
+
 /// One entry, in parts.
 struct NameEntry<'a> {
     base: &'a [u8],
     pattern: &'a [u8],
+    /// The name of directories below which it does not hold; empty for none.
+    not_below: &'a [u8],
     flags: u32,
 }
 
 impl<'a> GuardedNames<'a> {
-    /// Whether any entry has a part that matches this name.
+    /// Whether any entry has a part that matches this name. A part that matches every name is left out: what completes
+    /// such an entry is the name before it, or the move of a directory.
     pub(crate) fn mentions(self, name: &[u8]) -> bool {
+        let folded = FoldedPath::of(name);
+        let name = folded.text();
         self.entries().any(|(_, entry)| {
             let mut parts = entry.pattern.split(|byte| *byte == b'/');
-            parts.any(|part| glob_matches(part, name))
+            parts.any(|part| part != b"*" && glob_matches(part, name))
+                || entry.is_bare() && is_of_repository(name)
         })
     }
 
-    /// What becomes of an absolute path. The first entry that speaks of it decides.
-    pub(crate) fn judge(self, path: &[u8]) -> NameVerdict {
+    /// What becomes of an absolute path. The first entry that speaks of it decides. `has` says whether something of a
+    /// name stands beside it.
+    pub(crate) fn judge(self, path: &[u8], has: impl Fn(&CStr) -> bool) -> NameVerdict {
+        let folded = FoldedPath::of(path);
+        let path = JudgedPath::new(path, &folded);
         let mut above = NameVerdict::Free;
         for (number, entry) in self.entries() {
-            match entry.compare(path) {
-                Comparison::Equal if entry.is_free() => return NameVerdict::Free,
-                Comparison::Equal => return NameVerdict::Guarded(number),
-                Comparison::Above if above == NameVerdict::Free && !entry.is_free() => {
+            match entry.compare(&path, &has) {
+                PathComparison::Equal if entry.is_free() => return NameVerdict::Free,
+                PathComparison::Equal => return NameVerdict::Guarded(number),
+                PathComparison::Above if above == NameVerdict::Free && !entry.is_free() => {
                     above = NameVerdict::Above(number);
                 }
-                Comparison::Above | Comparison::Other => {}
+                PathComparison::Above | PathComparison::Other => {}
             }
         }
         above
@@ -55,9 +73,30 @@ impl<'a> GuardedNames<'a> {
     /// What would have to be below a directory at this path for an entry to speak of it: the rest of each
     /// pattern. Stops when `found` says so.
     pub(crate) fn below(self, path: &[u8], mut found: impl FnMut(&[u8]) -> bool) -> Option<u32> {
+        let folded = FoldedPath::of(path);
+        let path = JudgedPath::new(path, &folded);
         self.entries().find_map(|(number, entry)| {
-            let is_found = !entry.is_free() && entry.each_rest(path, &mut found);
+            let is_found = !entry.is_free() && entry.each_rest(&path, &mut found);
             is_found.then_some(number)
+        })
+    }
+
+    /// Whether a directory may hold what may be below `from` and not below `to`: an entry lets it come into being there.
+    /// `found` says whether something stands below `from` at the rest of a path.
+    pub(crate) fn is_freer(
+        self,
+        from: &[u8],
+        to: &[u8],
+        mut found: impl FnMut(&[u8]) -> bool,
+    ) -> bool {
+        let folded = [FoldedPath::of(from), FoldedPath::of(to)];
+        let from = JudgedPath::new(from, &folded[0]);
+        let to = JudgedPath::new(to, &folded[1]);
+        self.entries().any(|(_, entry)| {
+            entry.is_exempt(&from) && !entry.is_exempt(&to)
+                || entry.is_free()
+                    && (entry.speaks_of(&from) && !entry.speaks_of(&to)
+                        || entry.each_rest(&from, &mut found))
         })
     }
 
@@ -70,6 +109,7 @@ impl<'a> GuardedNames<'a> {
                 NameEntry {
                     base: self.0.string(packed.base).ok()?.to_bytes(),
                     pattern: self.0.string(packed.pattern).ok()?.to_bytes(),
+                    not_below: self.0.string(packed.not_below).ok()?.to_bytes(),
                     flags: packed.flags,
                 },
             ))
@@ -77,8 +117,30 @@ impl<'a> GuardedNames<'a> {
     }
 }
 
+impl<'p> JudgedPath<'p> {
+    fn new(whole: &'p [u8], folded: &'p FoldedPath) -> Self {
+        Self {
+            whole,
+            folded: folded.text(),
+        }
+    }
+
+    /// The part below a directory, folded or not; `None` if it is not below it.
+    fn below(&self, base: &[u8], is_folded: bool) -> Option<&'p [u8]> {
+        let rest = below(base, self.whole)?;
+        if !is_folded {
+            return Some(rest);
+        }
+        // Folding keeps the parts.
+        let parts = rest.iter().filter(|byte| **byte == b'/').count();
+        let mut slashes = (0..self.folded.len()).rev();
+        let mut slashes = slashes.by_ref().filter(|at| self.folded[*at] == b'/');
+        slashes.nth(parts).and_then(|at| self.folded.get(at + 1..))
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
+enum PathComparison {
     Equal,
     /// The path is one above what the pattern names.
     Above,
@@ -90,25 +152,62 @@ impl NameEntry<'_> {
         self.flags & order::NAME_FREE != 0
     }
 
-    fn compare(&self, path: &[u8]) -> Comparison {
-        let Some(rest) = below(self.base, path) else {
-            return Comparison::Other;
-        };
-        let mut all = Comparison::Other;
-        for tail in self.tails(rest) {
-            match compare_parts(self.pattern, tail) {
-                (true, None, None) => return Comparison::Equal,
-                // What is below something free is free.
-                (true, None, Some(_)) if self.is_free() => return Comparison::Equal,
-                (true, Some(_), None) => all = Comparison::Above,
-                _ => {}
-            }
-        }
-        all
+    fn is_bare(&self) -> bool {
+        self.flags & order::NAME_BARE != 0
     }
 
-    fn each_rest(&self, path: &[u8], found: &mut impl FnMut(&[u8]) -> bool) -> bool {
-        let Some(rest) = below(self.base, path) else {
+    /// What is compared with the pattern. What is free is meant to the letter.
+    fn rest<'p>(&self, path: &JudgedPath<'p>) -> Option<&'p [u8]> {
+        path.below(self.base, !self.is_free())
+    }
+
+    /// Whether a path is a directory below which the entry does not hold, or lies in one.
+    fn is_exempt(&self, path: &JudgedPath<'_>) -> bool {
+        let rest = self.rest(path);
+        !self.not_below.is_empty() && rest.is_some_and(|rest| has_part(rest, self.not_below))
+    }
+
+    fn speaks_of(&self, path: &JudgedPath<'_>) -> bool {
+        self.compare(path, &|_: &CStr| false) == PathComparison::Equal
+    }
+
+    fn compare(&self, path: &JudgedPath<'_>, has: &impl Fn(&CStr) -> bool) -> PathComparison {
+        let Some(rest) = self.rest(path) else {
+            return PathComparison::Other;
+        };
+        if self.is_bare() {
+            let (above, name) = last(rest);
+            return match is_of_repository(name)
+                && !has_part(above, b".git")
+                && completes_repository(name, has)
+            {
+                true => PathComparison::Equal,
+                false => PathComparison::Other,
+            };
+        }
+        let only_itself = self.flags & order::NAME_ITSELF != 0;
+        let mut found = PathComparison::Other;
+        for tail in self.tails(rest) {
+            let one = match compare_parts(self.pattern, tail) {
+                (true, None, None) => PathComparison::Equal,
+                // What is below it is what it is itself.
+                (true, None, Some(_)) if !only_itself => PathComparison::Equal,
+                (true, Some(_), None) => PathComparison::Above,
+                _ => continue,
+            };
+            let above = rest.get(..rest.len() - tail.len()).unwrap_or_default();
+            if self.not_below.is_empty() || !has_part(above, self.not_below) {
+                found = one;
+            }
+            if found == PathComparison::Equal {
+                break;
+            }
+        }
+        found
+    }
+
+    fn each_rest(&self, path: &JudgedPath<'_>, found: &mut impl FnMut(&[u8]) -> bool) -> bool {
+        let Some(rest) = self.rest(path).filter(|_| !self.is_bare()) else {
             return false;
         };
         self.tails(rest)
@@ -128,6 +227,35 @@ impl NameEntry<'_> {
             next = slash.filter(|_| any_depth).map(|at| &tail[at + 1..]);
             Some(tail)
         })
+    }
+}
+
+/// What makes a folder a repository of git without being called `.git`, folded.
+fn is_of_repository(name: &[u8]) -> bool {
+    matches!(name, b"head" | b"objects" | b"refs" | b"commondir")
+}
+
+/// Whether a folder becomes a repository if something of this name comes into being in it.
+fn completes_repository(name: &[u8], has: &impl Fn(&CStr) -> bool) -> bool {
+    let is_one = |with: &[u8]| {
+        let is = |folded: &[u8], name: &CStr| folded == with || has(name);
+        is(b"head", c"HEAD")
+            && (is(b"commondir", c"commondir")
+                || (is(b"objects", c"objects") && is(b"refs", c"refs")))
+    };
+    is_one(name) && !is_one(b"")
+}
+
+/// Whether a path has this part, which is folded, as the path is.
+fn has_part(path: &[u8], wanted: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| part == wanted)
+}
+
+/// What is above the last part, and that.
+fn last(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b"", path),
     }
 }
 

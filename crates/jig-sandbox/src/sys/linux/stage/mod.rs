@@ -15,6 +15,7 @@ pub(crate) mod calls;
 pub(crate) mod clocks;
 pub(crate) mod creation;
 pub(crate) mod early_tool;
+pub(crate) mod folded_path;
 pub(crate) mod guarded_names;
 pub(crate) mod held_calls;
 pub(crate) mod keeper;

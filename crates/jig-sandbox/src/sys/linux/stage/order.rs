@@ -148,9 +148,11 @@ pub(crate) struct PackedMove {
 pub(crate) struct PackedName {
     /// The place of the absolute path of the directory in which they lie.
     pub(crate) base: u32,
-    /// The place of the parts, with slashes between them.
+    /// The place of the parts, with slashes between them. It is [folded](super::folded_path), unless the name is free.
     pub(crate) pattern: u32,
-    /// Bits of [`NAME_FREE`] and [`NAME_AT_ANY_DEPTH`].
+    /// The place of the name of directories below which this does not hold, folded; an empty string for none.
+    pub(crate) not_below: u32,
+    /// Bits of [`NAME_FREE`] and so on.
     pub(crate) flags: u32,
 }
 
@@ -369,6 +371,10 @@ pub(crate) const PASSED_ON: u32 = 512;
 /// Flags of a name.
 pub(crate) const NAME_FREE: u32 = 1;
 pub(crate) const NAME_AT_ANY_DEPTH: u32 = 2;
+/// Of a name: it alone is meant, and not what is below it.
+pub(crate) const NAME_ITSELF: u32 = 4;
+/// No name is meant, but what completes a bare repository of git.
+pub(crate) const NAME_BARE: u32 = 8;
 
 /// Kinds of calls that make names. With [`HELD_AT`] a directory comes before each path.
 pub(crate) const HELD_OPEN: u32 = 1;

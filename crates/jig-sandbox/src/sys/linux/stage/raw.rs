@@ -31,6 +31,7 @@ impl RawErrno {
     pub(crate) const ACCES: Self = Self(13);
     pub(crate) const FAULT: Self = Self(14);
     pub(crate) const EXIST: Self = Self(17);
+    pub(crate) const XDEV: Self = Self(18);
     pub(crate) const NOTDIR: Self = Self(20);
     pub(crate) const ISDIR: Self = Self(21);
     pub(crate) const INVAL: Self = Self(22);

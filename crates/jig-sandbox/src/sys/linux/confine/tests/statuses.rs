@@ -126,6 +126,7 @@ fn a_layer_that_is_left_out_is_missed() {
         namespaces: false,
         landlock: 0,
         seccomp: false,
+        supervisor: false,
     };
     asked.enforce = Enforce::BestEffort;
     let mut lacking = asked.clone();
