@@ -35,4 +35,4 @@ pub use questions::{NotAQuestionId, PROTOCOL as ASK_PROTOCOL, QuestionId, Questi
 pub use shared::{Loader, Options, SharedServer};
 pub use transports::ending::{ServeError, ServerStop};
 pub use transports::http::{BadHost, BadOrigin, BadTokens, CallerTokens, HttpAccess, HttpServer};
-pub use transports::stdio::serve_stdio;
+pub use transports::stdio::{OpenWorkspace, OpenedWorkspace, serve_stdio, serve_stdio_at_roots};

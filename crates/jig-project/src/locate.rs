@@ -6,6 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jig_config::WORKSPACE_FILES;
 use jig_proto::{hint, visible_line};
+use url::Url;
 
 use crate::environment::CommandEnvironment;
 
@@ -21,6 +22,26 @@ pub fn root(given: Option<&Utf8Path>) -> anyhow::Result<Utf8PathBuf> {
         is_a_project(&root)?;
     }
     Ok(root)
+}
+
+/// The root of the workspace around a folder that a program named, such as a client by its roots.
+///
+/// # Errors
+///
+/// As for [`root`]: the program is not the person.
+pub fn root_around(folder: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
+    let root = canonical(&discover(folder));
+    let Some(root) = root else {
+        bail!("`{}` is not a folder", visible_line(folder.as_str()));
+    };
+    is_a_project(&root)?;
+    Ok(root)
+}
+
+/// The folder of this machine that a `file:` URI names; `None` for every other text.
+pub fn folder_of_uri(uri: &str) -> Option<Utf8PathBuf> {
+    let url = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
+    Utf8PathBuf::from_path_buf(url.to_file_path().ok()?).ok()
 }
 
 fn is_a_project(root: &Utf8Path) -> anyhow::Result<()> {

@@ -11,10 +11,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use jig_mcp::{HttpAccess, HttpServer, Options, ServerStop, SharedServer, serve_stdio};
+use camino::Utf8PathBuf;
+use jig_mcp::{
+    HttpAccess, HttpServer, OpenedWorkspace, Options, ServerStop, SharedServer, serve_stdio,
+    serve_stdio_at_roots,
+};
 use jig_project::mcp_server::ProjectLoader;
 use jig_project::mcp_server::tokens::{self, TokenSource};
-use jig_project::{CommandEnvironment, Project, open_files};
+use jig_project::{CommandEnvironment, Project, Selection, locate, open_files, remark};
 use jig_proto::hint;
 use jig_proto::visible_line;
 use jig_station::asks;
@@ -44,17 +48,20 @@ pub(crate) fn run(
         return conformance::run(args, out);
     }
     let env = CommandEnvironment::of_this_process().without(tokens::VARIABLE);
-    let project = Project::load(&global.selection())?;
-    let root = project.root.clone();
-    let loader = ProjectLoader::new(project, global.selection(), env.clone())?;
-    let mut options = Options::default();
-    options.connections = usize::from(args.max_connections);
-    let shared = SharedServer::new(Box::new(loader), options).map_err(|text| anyhow!(text))?;
-    // Without it nobody can answer from elsewhere; everything else works.
-    let _asks = asks::listen(shared.questions(), &root, &env)
-        .inspect_err(|error| out.note(&format!("jig: {error:#}")));
+    let selection = global.selection();
     let signals = interrupt::tokens()?;
     let stop = ServerStop::new(signals.cancel, signals.kill);
+    let is_started_by_client = args.http.is_none() && !std::io::stdin().is_terminal();
+    if is_started_by_client
+        && selection.workspace.is_none()
+        && let Err(reason) = locate::root(None)
+    {
+        return at_roots(&format!("{reason:#}"), selection, env, &stop);
+    }
+    let project = Project::load(&selection)?;
+    let root = project.root.clone();
+    let connections = usize::from(args.max_connections);
+    let (shared, _asks) = shared(project, selection, &env, connections)?;
     match args.http {
         Some(address) => over_http(address, args, &shared, &stop, out)?,
         None => {
@@ -70,6 +77,72 @@ pub(crate) fn run(
         }
     }
     Ok(Done::Ok)
+}
+
+/// What is served of a project, and the socket on which questions are answered.
+fn shared(
+    project: Project,
+    selection: Selection,
+    env: &CommandEnvironment,
+    connections: usize,
+) -> anyhow::Result<(Arc<SharedServer>, Option<asks::AskSocket>)> {
+    let root = project.root.clone();
+    let loader = ProjectLoader::new(project, selection, env.clone())?;
+    let mut options = Options::default();
+    options.connections = connections;
+    let shared = SharedServer::new(Box::new(loader), options).map_err(|text| anyhow!(text))?;
+    // Without it nobody can answer from elsewhere; everything else works.
+    let asks = asks::listen(shared.questions(), &root, env)
+        .inspect_err(|error| remark(&format!("jig: {error:#}")));
+    Ok((shared, asks.ok()))
+}
+
+/// Serves a client that started jig where there is no project: it is asked which folder it works on.
+fn at_roots(
+    reason: &str,
+    selection: Selection,
+    env: CommandEnvironment,
+    stop: &ServerStop,
+) -> anyhow::Result<Done> {
+    remark(&format!("jig: {reason}; the client is asked for its roots"));
+    let open = move |roots: &[String]| {
+        let opened = client_root(roots).and_then(|root| {
+            remark(&format!(
+                "jig: the client works on `{}`",
+                visible_line(root.as_str())
+            ));
+            let mut selection = selection.clone();
+            selection.workspace = Some(root);
+            let project = Project::load(&selection)?;
+            shared(project, selection, &env, Options::default().connections)
+        });
+        let (shared, asks) = opened.map_err(|error| {
+            let reason = format!("{error:#}");
+            remark(&format!("jig: {reason}"));
+            reason
+        })?;
+        let kept = Box::new(asks);
+        Ok(OpenedWorkspace { shared, kept })
+    };
+    serve_stdio_at_roots(reason.to_owned(), Box::new(open), stop)?;
+    Ok(Done::Ok)
+}
+
+/// The workspace that a client's roots name: the first that is a project.
+fn client_root(roots: &[String]) -> anyhow::Result<Utf8PathBuf> {
+    let mut refused = None;
+    for root in roots {
+        let Some(folder) = locate::folder_of_uri(root) else {
+            continue;
+        };
+        match locate::root_around(&folder) {
+            Ok(root) => return Ok(root),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    let hint = hint!("name the project in the client's settings: `jig mcp -C /path/to/project`");
+    Err(refused
+        .unwrap_or_else(|| anyhow!(hint).context("the client named no folder that it works on")))
 }
 
 /// Serves whoever has a token.

@@ -29,6 +29,7 @@ mod mcp_handles;
 mod mcp_hostile;
 mod mcp_http;
 mod mcp_http_attacks;
+mod mcp_roots;
 mod mcp_served_calls;
 mod mcp_servers;
 mod mcp_session;

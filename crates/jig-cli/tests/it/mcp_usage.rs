@@ -125,27 +125,14 @@ fn a_configuration_that_is_not_valid_ends_as_usual() {
     }
 }
 
-/// Clients start servers in odd places. What a person did not ask for is not served.
+/// What a person names is served, whatever it is.
 #[test]
-fn a_home_or_the_whole_machine_is_served_only_if_that_is_meant() {
+fn a_home_that_is_named_is_served() {
     let workspace = Workspace::new();
-    for folder in [workspace.home.as_str(), "/"] {
-        let mut command = workspace.jig(&["mcp"]);
-        let output = command.current_dir(folder).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
-        assert!(stderr.contains("-C DIR"), "{stderr}");
-        assert!(output.stdout.is_empty());
-    }
     let home = workspace.home.clone().into_string();
     let mut client = Client::start(&workspace, &["-C", &home]);
     client.initialize(json!({}));
     assert_eq!(client.close().0.code(), Some(0));
-    // A file there does not make it a project.
-    std::fs::write(workspace.home.join("jig.toml"), "").unwrap();
-    let mut command = workspace.jig(&["mcp"]);
-    let output = command.current_dir(&workspace.home).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
 #[test]

@@ -79,25 +79,7 @@ impl McpConnection {
 
 impl ServerHandler for McpConnection {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_tool_list_changed()
-            .enable_resources()
-            .enable_resources_list_changed()
-            .enable_resources_subscribe()
-            .enable_prompts()
-            .enable_prompts_list_changed()
-            .enable_completions()
-            .build();
-        let tasks = rmcp::model::TASKS_EXTENSION_ID.to_owned();
-        let extensions = capabilities.extensions.get_or_insert_default();
-        extensions.insert(tasks, Default::default());
-        let jig = Implementation::new("jig", env!("CARGO_PKG_VERSION"))
-            .with_title("jig")
-            .with_description("Runs the tools of a workspace under its declared policy");
-        ServerConfig::new(capabilities)
-            .with_server_info(jig)
-            .with_instructions(INSTRUCTIONS)
+        server_config().with_instructions(INSTRUCTIONS)
     }
 
     async fn call_tool(
@@ -280,6 +262,27 @@ impl ServerHandler for McpConnection {
         let caller = self.caller(&context.extensions)?;
         caller.tasks.cancel(&request.task_id)
     }
+}
+
+/// What jig is as a server, whatever it serves.
+pub(crate) fn server_config() -> ServerConfig {
+    let mut capabilities = ServerCapabilities::builder()
+        .enable_tools()
+        .enable_tool_list_changed()
+        .enable_resources()
+        .enable_resources_list_changed()
+        .enable_resources_subscribe()
+        .enable_prompts()
+        .enable_prompts_list_changed()
+        .enable_completions()
+        .build();
+    let tasks = rmcp::model::TASKS_EXTENSION_ID.to_owned();
+    let extensions = capabilities.extensions.get_or_insert_default();
+    extensions.insert(tasks, Default::default());
+    let jig = Implementation::new("jig", env!("CARGO_PKG_VERSION"))
+        .with_title("jig")
+        .with_description("Runs the tools of a workspace under its declared policy");
+    ServerConfig::new(capabilities).with_server_info(jig)
 }
 
 /// The methods that have parameters.
