@@ -57,7 +57,8 @@ Usage: cargo xtask <CHORE>
                    default); --json
   size             the program with and without `wasm-tools`
   fuzz [TARGET…]   the fuzz targets (all by default), a minute each; --seconds N: as long as that
-  bench [NAME…]    benchmarks: files, fsproxy, handles, mcp, net, policy, spawn, startup, vfs, wasm (all by default)";
+  bench [NAME…]    benchmarks: create, files, fsproxy, gateway, handles, mcp, net, policy, spawn, startup, vfs,
+                   wasm (all by default)";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
