@@ -7,7 +7,7 @@ use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Parser as _;
-use jig_project::{CommandEnvironment, hosts, locate};
+use jig_project::{CommandEnvironment, hosts, locate, shell_word};
 use jig_proto::Denial;
 use toml::{Table, Value};
 
@@ -284,5 +284,5 @@ pub(in crate::cmd) fn quoted(word: &str) -> String {
     if !rest.is_empty() && rest.chars().all(is_plain) {
         return format!("{start}{rest}");
     }
-    format!("{start}'{}'", rest.replace('\'', r"'\''"))
+    format!("{start}{}", shell_word(rest))
 }
