@@ -2,6 +2,7 @@
 //! besides.
 
 pub(crate) mod names;
+mod pattern;
 mod shape;
 mod table;
 
@@ -10,6 +11,7 @@ use std::sync::LazyLock;
 use jig_proto::ProjectPath;
 
 use self::names::{NameIndex, NamePattern, components, folded, starts};
+pub use self::pattern::{GuardPattern, PACKAGES};
 pub use self::shape::{BareRepository, GitPart};
 use self::table::TABLE;
 use crate::lookup::{Lookup, LookupEntry};
@@ -312,30 +314,6 @@ impl GuardLines {
         self.each_on_the_way(path, |_, depth| names |= depth == count);
         names
     }
-
-    /// The line that something of the name `name` in the folder `parent` would be of, or lie in. For a supervisor,
-    /// which judges a name before it comes into being.
-    pub fn guarding(self, parent: &str, name: &str) -> Option<&'static GuardLine> {
-        let whole;
-        let path = match parent.is_empty() {
-            true => name,
-            false => {
-                whole = format!("{parent}/{name}");
-                &whole
-            }
-        };
-        let count = starts(path).count();
-        let mut strongest: Option<&'static GuardLine> = None;
-        self.each_on_the_way(path, |number, depth| {
-            let line = &TABLE[number];
-            if (!line.only_itself || depth == count)
-                && strongest.is_none_or(|other| other.level < line.level)
-            {
-                strongest = Some(line);
-            }
-        });
-        strongest
-    }
 }
 
 /// Whether a path begins with a folder of packages.
@@ -343,9 +321,6 @@ fn is_packages(rest: &str) -> bool {
     let name = rest.split('/').next().unwrap_or_default();
     name.len() == PACKAGES.len() && name.eq_ignore_ascii_case(PACKAGES)
 }
-
-/// Where package managers put the packages that a project uses.
-const PACKAGES: &str = "node_modules";
 
 /// What stands above the rules of every tool.
 #[derive(Debug, Clone, Default)]

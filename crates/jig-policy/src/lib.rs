@@ -41,7 +41,7 @@ pub use explain::{Loser, LostBecause};
 pub use fs::CompiledFsRule;
 pub use guard::{
     BareRepository, GitPart, GuardDepth, GuardGroup, GuardKind, GuardLevel, GuardLine, GuardLines,
-    Guards, Protected, ProtectionLevel,
+    GuardPattern, Guards, PACKAGES, Protected, ProtectionLevel,
 };
 pub use host::{hosts_overlap, is_rule_host};
 pub use loader_variables::{is_loader_prefix, is_loader_variable};

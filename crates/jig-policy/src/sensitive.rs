@@ -52,7 +52,7 @@ impl Sensitive {
         self.all().map(|(text, _)| text)
     }
 
-    fn all(&self) -> impl Iterator<Item = (&str, &NamePattern)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &NamePattern)> {
         let added = self.added.iter();
         let added = added.map(|pattern| (pattern.text.as_str(), &pattern.names));
         let table: Vec<(&str, &NamePattern)> = self.lines.sensitive().collect();

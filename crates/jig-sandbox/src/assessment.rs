@@ -26,6 +26,7 @@ pub fn assess(machine: &Machine) -> Assessment {
             Some(confinement::notify(machine)),
             Some(confinement::namespaces(machine)),
             confinement::proc(machine),
+            Some(confinement::guarded_names(machine, tier)),
             Some(resources::cgroup(machine)),
             Some(resources::privileges(machine)),
             Some(resources::wasm_compiler(machine)),
@@ -57,6 +58,14 @@ pub struct Assessment {
     pub reason: String,
     /// The parts, in a fixed order; those that do not exist on this system are left out.
     pub findings: Vec<Finding>,
+}
+
+impl Assessment {
+    /// Whether a supervisor can refuse names before they come into being.
+    pub fn refuses_guarded_names(&self) -> bool {
+        let mut findings = self.findings.iter();
+        findings.any(|one| one.name == confinement::GUARDED_NAMES && one.level == Level::Ok)
+    }
 }
 
 /// How strongly tools can be confined. Not `non_exhaustive`: a caller must know what each means.

@@ -104,7 +104,7 @@ pub enum GuardVerdict {
     Refused,
     /// The name may not come into being. What is below it, if it is there, is not meant.
     RefusedItself,
-    /// The name may come into being all the same, and whatever is below it.
+    /// The name may come into being all the same, and whatever is below it. It is meant to the letter.
     Free,
     /// No directory below `base` may become a bare repository of git: `HEAD` beside `objects` and `refs`, or beside
     /// `commondir`. Below `.git` that is not meant. The pattern plays no part.

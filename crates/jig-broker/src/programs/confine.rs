@@ -17,6 +17,8 @@ mod environment;
 #[cfg(unix)]
 mod git;
 #[cfg(unix)]
+mod guarded_names;
+#[cfg(unix)]
 mod home_links;
 #[cfg(unix)]
 mod host_files;

@@ -27,6 +27,8 @@ mod port_in_text;
 #[cfg(unix)]
 mod profile_rights;
 #[cfg(unix)]
+mod refused_name;
+#[cfg(unix)]
 mod sandbox_toml;
 mod variables;
 #[cfg(unix)]
@@ -39,7 +41,7 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 use jig_proto::Denial;
 use jig_proto::visible_line_to;
-use jig_sandbox::Observation;
+use jig_sandbox::{NameSupervisor, Observation};
 
 use crate::audit::{AuditDecision, AuditEntry};
 use crate::broker::{Broker, BrokerCore};
@@ -139,6 +141,38 @@ impl BrokerCore {
         let mut told = told_of(&around, missing);
         told.extend(addresses::denials(&around, observation));
         in_order(told)
+    }
+
+    /// What a supervisor refused to make since it was last asked. All of it is in the log then.
+    #[cfg(unix)]
+    pub(crate) fn refused_names(
+        &self,
+        supervisor: Option<&NameSupervisor>,
+        confined: Option<&Confined>,
+        root: &Utf8Path,
+    ) -> Vec<Denial> {
+        let refused = supervisor.map(NameSupervisor::take).unwrap_or_default();
+        let (Some(confined), false) = (confined, refused.names.is_empty()) else {
+            return Vec::new();
+        };
+        let Some(around) = context::RunSurroundings::of(self, confined, root) else {
+            return Vec::new();
+        };
+        let names = refused.names.iter().take(MAX_DENIALS);
+        let denials = names.map(|name| self.clean(refused_name::denial(&around, confined, name)));
+        let denials: Vec<Denial> = denials.collect();
+        denials.iter().for_each(|one| self.audit_denial(one));
+        denials
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn refused_names(
+        &self,
+        _: Option<&NameSupervisor>,
+        _: Option<&Confined>,
+        _: &Utf8Path,
+    ) -> Vec<Denial> {
+        Vec::new()
     }
 
     /// What a failed program that nobody watched was refused, judging by what it said: the files, programs and hosts

@@ -14,8 +14,9 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use jig_proto::Denial;
 use jig_sandbox::{
-    Child, Descriptor, Enforce, Enforcement, Network, Observation, Observer, PROXY_PORT,
-    ProcessLimit, ProcessLimits, Profile, SpawnError, SpawnRequest, Status, Tier, spawn,
+    Child, Descriptor, Enforce, Enforcement, NameSupervisor, Network, Observation, Observer,
+    PROXY_PORT, ProcessLimit, ProcessLimits, Profile, SpawnError, SpawnRequest, Status, Tier,
+    spawn,
 };
 
 use crate::broker::{Broker, BrokerCore};
@@ -55,6 +56,7 @@ pub struct RunningProgram {
     // In the order in which they end when nobody finishes the program.
     child: Arc<Child>,
     observer: Option<Observer>,
+    supervisor: Option<NameSupervisor>,
     gateway: Option<Gateway>,
     door: Option<Door>,
     sweeps: Vec<LiveSweep>,
@@ -75,7 +77,7 @@ pub struct RunningProgram {
 pub struct ProgramNews {
     /// Its requests to the kernel, if somebody watches.
     pub observation: Observation,
-    /// The refusals of its gateway.
+    /// The refusals of its gateway, and the names that it was refused to make. They are in the log.
     pub denials: Vec<Denial>,
     /// The files that it, or programs which it had run at its door, left where nothing may come into being.
     pub intruders: Vec<Intruder>,
@@ -238,6 +240,7 @@ impl RunningProgram {
                 stderr: child.stderr.take(),
             },
             observer: child.observer.take(),
+            supervisor: child.supervisor.take(),
             unobserved: child.unobserved.take(),
             child: Arc::new(child),
             gateway,
@@ -311,8 +314,15 @@ impl RunningProgram {
         let door = self.door.as_ref();
         let mut intruders = door.map_or_else(Vec::new, Door::take_intruders);
         intruders.extend(self.confined.iter().flat_map(Confined::take_found));
+        let mut denials =
+            gateway.map_or_else(Vec::new, |gateway| gateway.take_denials(&observation));
+        denials.extend(self.inner.refused_names(
+            self.supervisor.as_ref(),
+            self.confined.as_ref(),
+            &self.root,
+        ));
         ProgramNews {
-            denials: gateway.map_or_else(Vec::new, |gateway| gateway.take_denials(&observation)),
+            denials,
             observation,
             intruders,
         }
@@ -401,6 +411,7 @@ impl RunningProgram {
         };
         let Self {
             observer,
+            supervisor,
             gateway,
             door,
             sweeps,
@@ -423,6 +434,8 @@ impl RunningProgram {
         }
         let of_network = gateway.map(|gateway| gateway.close_watched(&end.observation));
         end.denials = of_network.unwrap_or_default();
+        let names = inner.refused_names(supervisor.as_ref(), confined.as_ref(), &root);
+        end.denials.extend(names);
         match (ending, &confined) {
             (ProgramEnding::Unexplained, _) => end.denials.clear(),
             (ProgramEnding::Learned, _) | (ProgramEnding::Failed { .. }, None) => {}
@@ -435,11 +448,14 @@ impl RunningProgram {
                     true => inner.explained(seen, confined, &root, made),
                     false => inner.guessed(words, confined, &root, &end.denials),
                 };
-                // The gateway has logged its own.
-                let is_new = |one: &&Denial| !told.contains(one);
+                // The gateway and the supervisor have logged their own.
+                let known = std::mem::take(&mut end.denials);
+                let is_told = |one: &Denial| known.iter().any(|other| other.is_same(one));
+                let is_new = |one: &&Denial| !told.contains(one) && !is_told(one);
                 let new = explained.iter().filter(is_new);
                 new.for_each(|one| inner.audit_denial(one));
-                end.denials.extend(explained);
+                let explained = explained.into_iter().filter(|one| !is_told(one)).collect();
+                end.denials = [known, explained].concat();
             }
         }
         // The programs at its door are as much over as it is itself.

@@ -249,9 +249,24 @@ fn the_environment_is_small_and_the_search_path_visible() {
 }
 
 #[test]
-fn configuration_that_a_program_makes_is_moved_away_and_reported() {
-    let world = world();
-    let reply = shell(&world, "echo evil > jig.toml; mkdir .jig; echo fine > fine");
+fn configuration_that_a_program_makes_is_refused_or_moved_away_and_reported() {
+    let script = "echo evil > jig.toml; mkdir .jig; echo fine > fine";
+    let supervised = world();
+    let reply = shell(&supervised, script);
+    assert_eq!(
+        reply.stderr.matches("ermission denied").count(),
+        2,
+        "{}",
+        reply.stderr
+    );
+    assert_eq!(supervised.content("fine").as_deref(), Some("fine\n"));
+    let audit = format!("{:?}", supervised.log.entries());
+    assert!(
+        audit.contains("it is configuration that jig loads"),
+        "{audit}"
+    );
+    let world = world().unsupervised();
+    let reply = shell(&world, script);
     assert_eq!(reply.exit_code, 0);
     assert!(
         reply.stderr.contains(
@@ -274,18 +289,20 @@ fn configuration_that_a_program_makes_is_moved_away_and_reported() {
         "mv jig.toml x",
         "echo > x; mv x jig.toml",
     ] {
-        assert_ne!(shell(&world, attack).exit_code, 0, "{attack}");
+        let reply = shell(&world, attack);
+        assert_ne!(reply.exit_code, 0, "{attack}");
         assert_eq!(
             world.content("jig.toml").as_deref(),
             Some("mine"),
-            "{attack}"
+            "{attack}: {}",
+            reply.stderr
         );
     }
 }
 
 #[test]
 fn of_many_files_that_may_not_be_made_only_some_are_named() {
-    let world = world();
+    let world = world().unsupervised();
     let reply = shell(
         &world,
         "i=0; while [ $i -lt 100 ]; do echo > .env$i; i=$((i+1)); done",
@@ -317,7 +334,8 @@ fn what_a_program_makes_in_memory_files_is_looked_at_before_it_is_brought_back()
         .with("a", "")
         .allow(".", "rcud")
         .command("sh", None, &[])
-        .confined();
+        .confined()
+        .unsupervised();
     let reply = shell(
         &world,
         "echo evil > jig.toml; echo SECRET > .env; echo fine > fine",

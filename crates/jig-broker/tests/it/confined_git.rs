@@ -91,19 +91,30 @@ fn what_makes_git_run_programs_cannot_be_changed() {
         );
         assert!(!ws.join(".git/hooks/pre-commit").exists(), "{attack}");
     }
-    // What is missing can be made, and is found afterwards.
-    let reply = shell(&world, "echo ../evil > .git/commondir; mkdir .git/modules");
+    // What is missing cannot be made. Where nobody supervises, it is found and moved away.
+    let parts = "echo ../evil > .git/commondir; mkdir .git/modules";
+    let hooks = "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit";
+    let reply = shell(&world, parts);
+    for path in [".git/commondir", ".git/modules"] {
+        let denied = format!("denied: create on `{path}`");
+        assert!(reply.stderr.contains(&denied), "{}", reply.stderr);
+    }
+    std::fs::remove_dir_all(ws.join(".git/hooks")).unwrap();
+    let reply = shell(&world, hooks);
+    assert!(
+        reply.stderr.contains("denied: create on `.git/hooks`"),
+        "{}",
+        reply.stderr
+    );
+    let world = world.unsupervised();
+    let reply = shell(&world, parts);
     assert!(
         reply.stderr.contains("`.git/commondir` may not be made"),
         "{}",
         reply.stderr
     );
     assert!(!ws.join(".git/commondir").exists() && !ws.join(".git/modules").exists());
-    std::fs::remove_dir_all(ws.join(".git/hooks")).unwrap();
-    let reply = shell(
-        &world,
-        "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
-    );
+    let reply = shell(&world, hooks);
     assert!(
         reply.stderr.contains("`.git/hooks` may not be made"),
         "{}",
@@ -135,7 +146,12 @@ fn a_repository_below_the_workspace_can_be_committed_in_but_not_configured() {
     ] {
         assert_ne!(shell(&world, attack).exit_code, 0, "{attack}");
     }
-    let reply = shell(&world, "echo ../../evil > vendor/lib/.git/commondir");
+    let attack = "echo ../../evil > vendor/lib/.git/commondir";
+    let reply = shell(&world, attack);
+    let denied = "denied: create on `vendor/lib/.git/commondir`";
+    assert!(reply.stderr.contains(denied), "{}", reply.stderr);
+    let world = world.unsupervised();
+    let reply = shell(&world, attack);
     assert!(
         reply
             .stderr

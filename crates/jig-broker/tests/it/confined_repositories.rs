@@ -29,7 +29,7 @@ fn marker(world: &World) -> PathBuf {
 enum End {
     /// A command of it fails.
     Refused,
-    /// What it made is moved away.
+    /// What it would make is refused, or moved away where nobody supervises.
     Found,
 }
 
@@ -55,24 +55,33 @@ fn attack(name: &str, folder: &str, commands: &str, end: End) {
     host_git(&ws.join(folder), &["status"]);
     assert!(marker(&world).exists(), "{name} does not work at all");
 
-    let (world, ws) = workspace();
-    let reply = shell(&world, &hostile(&marker(&world)));
-    match end {
-        End::Refused => assert_ne!(reply.exit_code, 0, "{name}"),
-        End::Found => assert!(
-            reply.stderr.contains("may not be made"),
-            "{name}: {}",
-            reply.stderr
-        ),
+    for is_supervised in [true, false] {
+        let (mut world, ws) = workspace();
+        if !is_supervised {
+            world = world.unsupervised();
+        }
+        let reply = shell(&world, &hostile(&marker(&world)));
+        match (end, is_supervised) {
+            (End::Refused, _) => assert_ne!(reply.exit_code, 0, "{name}"),
+            (End::Found, true) => assert!(
+                reply.stderr.contains("ermission denied"),
+                "{name}: {}",
+                reply.stderr
+            ),
+            (End::Found, false) => assert!(
+                reply.stderr.contains("may not be made"),
+                "{name}: {}",
+                reply.stderr
+            ),
+        }
+        // The folder is not there if nothing could be made in it.
+        let _ = std::process::Command::new("git")
+            .arg("status")
+            .current_dir(ws.join(folder))
+            .env("HOME", "/nonexistent")
+            .output();
+        assert!(!marker(&world).exists(), "{name}: {}", reply.stderr);
     }
-    let around = ws.join(folder);
-    let _ = std::process::Command::new("git")
-        .arg("status")
-        .current_dir(around)
-        .env("HOME", "/nonexistent")
-        .output()
-        .unwrap();
-    assert!(!marker(&world).exists(), "{name}: {}", reply.stderr);
 }
 
 #[test]
@@ -203,11 +212,24 @@ fn repositories_are_not_made_without_the_preset() {
     ] {
         let (world, ws) = workspace();
         let reply = shell(&world, command);
+        assert_ne!(reply.exit_code, 0, "{command}");
+        assert!(
+            reply.stderr.contains("denied: create on") && reply.stderr.contains(r#"["git"]"#),
+            "{command}: {}",
+            reply.stderr
+        );
+        is_unchanged(&ws, command);
+        let (world, ws) = workspace();
+        let world = world.unsupervised();
+        let reply = shell(&world, command);
         assert!(
             reply.stderr.contains("may not be made") && reply.stderr.contains("`--preset git`"),
             "{command}: {}",
             reply.stderr
         );
+        is_unchanged(&ws, command);
+    }
+    fn is_unchanged(ws: &Path, command: &str) {
         for folder in ["new", "src"] {
             assert!(!ws.join(folder).join(".git").exists(), "{command}");
         }

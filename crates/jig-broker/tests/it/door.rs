@@ -610,18 +610,24 @@ fn all_programs_end_with_a_host_that_is_killed() {
     until("it is gone", || !running("70005"));
 }
 
-/// what a program makes where nothing may come into being is told about the tool.
+/// what a program would make where nothing may come into being is refused to it, or found where nobody
+/// supervises: by its own sweep, or by that of the tool, whichever looks first.
 #[test]
 fn what_a_program_leaves_behind_is_told() {
-    let world = world().command("touch", None, &[]);
-    let ran = sh(&world, "touch .env fine");
-    let paths: Vec<&Path> = ran.intruders.iter().map(|one| one.path.as_path()).collect();
-    assert_eq!(paths, [Path::new(".env")]);
+    let world = || world().command("touch", None, &[]);
+    let supervised = world();
+    let ran = sh(&supervised, "touch .env; touch fine");
+    assert_eq!(ran.intruders, []);
     assert!(
-        ran.stderr.contains("`.env` may not be made"),
+        ran.stderr.contains("denied: create on `.env`"),
         "{}",
         ran.stderr
     );
+    assert_eq!(supervised.content("fine").as_deref(), Some(""));
+    let world = world().unsupervised();
+    let ran = sh(&world, "touch .env fine");
+    let paths: Vec<&Path> = ran.intruders.iter().map(|one| one.path.as_path()).collect();
+    assert_eq!(paths, [Path::new(".env")]);
     assert_eq!(world.content(".env"), None);
     assert_eq!(world.content("fine").as_deref(), Some(""));
 }

@@ -18,6 +18,8 @@ mod door;
 mod files;
 #[cfg(target_os = "linux")]
 mod gateway;
+#[cfg(target_os = "linux")]
+mod guarded_names;
 mod http;
 mod llm;
 mod open;

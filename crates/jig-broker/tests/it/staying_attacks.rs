@@ -66,11 +66,20 @@ fn a_started_program_is_held_as_one_that_is_run() {
 }
 
 #[test]
-fn what_may_not_be_made_is_moved_away_at_the_end_and_told() {
-    let world = World::on_disk()
-        .allow(".", "rcudx")
-        .command("sh", None, &[])
-        .confined();
+fn what_may_not_be_made_is_refused_or_moved_away_and_told() {
+    let world = || {
+        World::on_disk()
+            .allow(".", "rcudx")
+            .command("sh", None, &[])
+            .confined()
+    };
+    let supervised = world();
+    for form in FORMS {
+        let (code, seen) = outcome(&supervised, form(shell("echo SECRET=1 > .env")));
+        assert_ne!(code, Some(0));
+        assert!(seen.contains("denied: create on `.env`"), "{seen}");
+    }
+    let world = world().unsupervised();
     for form in FORMS {
         let (code, seen) = outcome(&world, form(shell("echo SECRET=1 > .env; echo made")));
         assert_eq!(code, Some(0));

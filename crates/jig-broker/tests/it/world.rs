@@ -96,6 +96,13 @@ impl World {
         self
     }
 
+    /// The same without the supervisor of programs: what comes into being where nothing may is only swept.
+    pub(crate) fn unsupervised(mut self) -> Self {
+        let settings = self.confine.as_mut().expect("programs are confined");
+        settings.layers.supervisor = false;
+        self
+    }
+
     /// The same with the workspace opened anew, where its directory was replaced.
     pub(crate) fn reopened(mut self) -> Self {
         let root = self.outside().join("ws");

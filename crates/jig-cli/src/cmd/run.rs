@@ -17,7 +17,7 @@ use jig_project::{
     CommandEnvironment, Project, audit_log, engines, hosts, locate, servers, shell_word,
 };
 use jig_proto::{Denial, hint, visible_line, visible_lines};
-use jig_sandbox::ByteSize;
+use jig_sandbox::{ByteSize, PathRule, RuleSource, assess, probe};
 use serde_json::json;
 
 use self::live_refusals::{DenialWatcher, WatchedCommand};
@@ -434,7 +434,9 @@ fn shown(
         "\n{DIM}files; the deepest path that matches decides{DIM:#}\n"
     ));
     let mut rows: Vec<(Utf8PathBuf, String)> = Vec::new();
-    for rule in &profile.paths {
+    // What is guarded and not there is said in one line for all.
+    let is_there = |rule: &&PathRule| rule.source != RuleSource::Guard;
+    for rule in profile.paths.iter().filter(is_there) {
         let path = Utf8PathBuf::from(rule.path.to_string_lossy().into_owned());
         rows.push((path, rule.rights.to_string()));
     }
@@ -452,6 +454,15 @@ fn shown(
         .unwrap_or(0);
     for (path, rights) in rows {
         text.push_str(&format!("  {path:width$}  {rights}\n"));
+    }
+    if !profile.guarded_names.is_empty() {
+        let held = match assess(&probe()).refuses_guarded_names() {
+            true => "refused before they come into being",
+            false => "moved away within a tenth of a second after they came into being",
+        };
+        let count = profile.guarded_names.len();
+        let guarded = format!("{count} patterns of names that it may not make; they are {held}");
+        text.push_str(&field("guarded", guarded));
     }
     if !profile.pins.is_empty() {
         let pins = profile.pins.iter().map(|path| path.display().to_string());

@@ -4,6 +4,7 @@
 use std::net::TcpListener;
 use std::process::Command;
 
+use super::vfs_tool::until;
 use super::workspace_user::{Desk, Ran, for_each_user};
 
 /// Runs a test for each user who can play such a machine.
@@ -370,5 +371,84 @@ fn best_effort_says_nothing_where_all_is_held() {
             ("read me\n", ""),
             "{ran:?}"
         );
+    });
+}
+
+/// Where nobody supervises what makes names, a tool's configuration is there for a moment. It never counts, however often
+/// it is made again while others read theirs, and is kept for its user.
+#[test]
+fn a_configuration_that_a_tool_makes_never_counts_without_namespaces() {
+    const EVIL: &str = "mkdir -p .jig; printf \"[tools.evil]\\nsource = 'local'\\ncommand = 'true'\\n\" > .jig/config.toml";
+    without_namespaces(|bare| {
+        let desk = bare.0;
+        let ran = bare.sh(EVIL);
+        assert!(
+            ran.err.contains("`.jig` appeared") && ran.err.contains("moved to"),
+            "{ran:?}"
+        );
+        assert!(!desk.path(".jig").exists());
+        let again = format!("while :; do ({EVIL}) 2> /dev/null; done");
+        let mut jig = bare.command(&["run", "--", "sh", "-c", &again]);
+        let mut jig = jig.spawn().unwrap();
+        let removed = desk.workspace.home.join(".local/state/jig/removed");
+        let kept = || {
+            std::fs::read_dir(&removed)
+                .map(Iterator::count)
+                .unwrap_or(0)
+        };
+        for _ in 0..20 {
+            let ran = desk.run(&["tools"]);
+            assert!(!ran.out.contains("evil"), "while it is made: {ran:?}");
+        }
+        until("it was made", || kept() > 1);
+        jig.kill().unwrap();
+        jig.wait().unwrap();
+        let ran = desk.run(&["tools"]);
+        assert!(!ran.out.contains("evil"), "after the kill: {ran:?}");
+        assert!(!desk.path(".jig").exists());
+    });
+}
+
+/// Where jig keeps its state on another disk, what is moved away has to be copied. A tool that makes it as
+/// deep as it can must not bring jig down, now or at any later start.
+#[test]
+fn a_deep_configuration_does_not_bring_jig_down_without_namespaces() {
+    let device = |path: &std::path::Path| {
+        std::fs::metadata(path)
+            .map(|data| std::os::unix::fs::MetadataExt::dev(&data))
+            .ok()
+    };
+    let other = std::path::Path::new("/dev/shm");
+    without_namespaces(|bare| {
+        let desk = bare.0;
+        if device(other).is_none() || device(other) == device(desk.workspace.root.as_std_path()) {
+            return;
+        }
+        let state = tempfile::tempdir_in(other).unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(state.path(), open).unwrap();
+        let jig = |args: &[&str]| {
+            let mut command = bare.command(args);
+            Ran::of(
+                command
+                    .env("XDG_STATE_HOME", state.path())
+                    .output()
+                    .unwrap(),
+            )
+        };
+        for depth in [100, 127, 200] {
+            let script = format!(
+                "import os\nos.mkdir('.jig')\nopen('.jig/config.toml', 'w').write('[tools.evil]\\nsource = \"local\"\\ncommand = \"true\"\\n')\n\
+                 os.chdir('.jig')\nfor _ in range({depth}):\n  os.mkdir('a')\n  os.chdir('a')"
+            );
+            let ran = jig(&["run", "--", "python3", "-c", &script]);
+            assert!(
+                ran.code == Some(1) && ran.err.contains("`.jig` appeared"),
+                "{ran:?}"
+            );
+            let ran = jig(&["tools"]);
+            assert!(ran.code == Some(0) && !ran.out.contains("evil"), "{ran:?}");
+            let _ = std::fs::remove_dir_all(desk.path(".jig"));
+        }
     });
 }

@@ -522,7 +522,15 @@ fn a_dry_run_tells_and_does_nothing() {
         let lines = text
             .lines()
             .filter(|line| !line.starts_with("  /") && !line.contains("program "));
-        let lines = lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect();
+        let lines = lines.map(|line| {
+            let mut words: Vec<String> = words(line);
+            // How many there are is the table's business.
+            if words.first().is_some_and(|first| first == "guarded") {
+                "MANY".clone_into(&mut words[1]);
+            }
+            words.join(" ")
+        });
         lines.collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(

@@ -293,39 +293,27 @@ fn no_stub_is_ever_in_the_tree() {
     });
 }
 
-/// A configuration that a tool makes is moved away and told, also when jig is killed before it could look,
-/// and is not read by another jig meanwhile.
+/// A tool makes no configuration, not even for a moment in which another jig could read it.
 #[test]
-fn a_tool_cannot_widen_itself_by_a_crash() {
+fn a_tool_cannot_make_a_configuration() {
     for_each_user(|desk| {
         let evil = "mkdir -p .jig; printf \"[tools.evil]\\nsource = 'local'\\ncommand = 'true'\\n\" > .jig/config.toml";
-        let is_known = || {
-            let ran = desk.run(&["tools"]);
-            ran.out.contains("evil")
-        };
-        set(desk, &format!("{evil}; echo done"), "");
+        let is_known = || desk.run(&["tools"]).out.contains("evil");
+        set(desk, evil, "");
         let error = desk.error(&["tool"]);
-        let message = error["message"].as_str().unwrap();
-        assert!(
-            message.contains("`.jig` appeared") && message.contains("moved to"),
-            "{message}"
-        );
+        let told = error.to_string();
+        assert!(told.contains("create on `.jig`"), "{told}");
         assert!(!desk.path(".jig").exists() && !is_known());
 
         let wait = format!("{evil}; exec cat");
         let mut jig = repeating(&mut desk.jig(&["run", "--", "sh", "-c", &wait]));
-        assert!(desk.path(".jig/config.toml").exists(), "the attack works");
-        assert!(!is_known(), "while it runs");
+        assert!(!desk.path(".jig").exists() && !is_known(), "while it runs");
         jig.kill().unwrap();
         jig.wait().unwrap();
-        assert!(!is_known(), "after the kill");
-        assert!(!desk.path(".jig").exists());
-        let removed = desk.workspace.home.join(".local/state/jig/removed");
-        let kept = tree(&removed)
-            .keys()
-            .filter(|path| path.ends_with(".jig/config.toml"))
-            .count();
-        assert_eq!(kept, 2, "what was made is kept for the user");
+        assert!(!desk.path(".jig").exists() && !is_known(), "after the kill");
+        // The same without a sandbox makes it.
+        desk.unconfined(&["sh", "-c", evil]);
+        assert!(is_known());
     });
 }
 
@@ -333,53 +321,13 @@ fn a_tool_cannot_widen_itself_by_a_crash() {
 #[test]
 fn a_name_cannot_speak_for_jig() {
     let desk = Desk::new();
-    let script = "printf x > \"$(printf '.env\\njig: all is well\\033[2J')\"";
+    // The shell would repeat the name as it is.
+    let script = "(printf x > \"$(printf '.env\\njig: all is well\\033[2J')\") 2> /dev/null";
     let ran = desk.run(&["run", "--", "sh", "-c", script]);
-    assert!(
-        ran.err
-            .contains("`.env\\njig: all is well\\u{1b}[2J` appeared"),
-        "{ran:?}"
-    );
-    assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
-}
-
-/// Where jig keeps its state on another disk, what is moved away has to be copied. A tool that makes it as
-/// deep as it can must not bring jig down, now or at any later start.
-#[test]
-fn a_deep_configuration_does_not_bring_jig_down() {
-    let device = |path: &Path| std::fs::metadata(path).map(|data| data.dev()).ok();
-    let other = Path::new("/dev/shm");
-    for_each_user(|desk| {
-        if device(other).is_none() || device(other) == device(desk.workspace.root.as_std_path()) {
-            return;
-        }
-        let state = tempfile::tempdir_in(other).unwrap();
-        let open = std::fs::Permissions::from_mode(0o777);
-        std::fs::set_permissions(state.path(), open).unwrap();
-        let jig = |args: &[&str]| {
-            let mut command = desk.jig(args);
-            Ran::of(
-                command
-                    .env("XDG_STATE_HOME", state.path())
-                    .output()
-                    .unwrap(),
-            )
-        };
-        for depth in [100, 127, 200] {
-            let script = format!(
-                "import os\nos.mkdir('.jig')\nopen('.jig/config.toml', 'w').write('[tools.evil]\\nsource = \"local\"\\ncommand = \"true\"\\n')\n\
-                 os.chdir('.jig')\nfor _ in range({depth}):\n  os.mkdir('a')\n  os.chdir('a')"
-            );
-            let ran = jig(&["run", "--", "python3", "-c", &script]);
-            assert!(
-                ran.code == Some(1) && ran.err.contains("`.jig` appeared"),
-                "{ran:?}"
-            );
-            let ran = jig(&["tools"]);
-            assert!(ran.code == Some(0) && !ran.out.contains("evil"), "{ran:?}");
-            let _ = std::fs::remove_dir_all(desk.path(".jig"));
-        }
-    });
+    let told = "create on `.env\\njig: all is well\\u{1b}[2J`";
+    assert!(ran.err.contains(told), "{ran:?}");
+    let is_forged = |line: &str| line.starts_with("jig: all is well");
+    assert!(!ran.err.lines().any(is_forged), "{ran:?}");
 }
 
 /// Three processes that left their parents, their session and their manners, each with a heartbeat.

@@ -34,6 +34,8 @@ struct World {
     folder: Utf8PathBuf,
     env: Vec<(String, String)>,
     audit: Arc<Log>,
+    /// Whether what its server makes is supervised.
+    is_supervised: bool,
 }
 
 impl World {
@@ -50,6 +52,7 @@ impl World {
             folder: path,
             env: Vec::new(),
             audit: Arc::default(),
+            is_supervised: true,
         };
         world.file("server.py", SERVER);
         let command = match settings.starts_with("command = ") || settings.starts_with("url = ") {
@@ -108,6 +111,7 @@ impl World {
             search_path: path,
             ..engine.confine.clone()
         };
+        engine.confine.layers.supervisor = self.is_supervised;
         engine.audit = Arc::clone(&self.audit) as Arc<dyn AuditSink>;
         engine
     }

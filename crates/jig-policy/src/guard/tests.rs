@@ -4,6 +4,7 @@ use jig_proto::ProjectPath;
 
 use super::{GuardLine, GuardLines, Guards, ProtectionLevel};
 use crate::lookup::{Lookup, LookupEntry};
+use crate::{DeclaredAccess, DefaultAccess, Policy, Workspace};
 
 /// A tree in which `.git` is one thing and all else is missing.
 struct Git(LookupEntry);
@@ -118,19 +119,39 @@ fn what_holds_something_protected_by_its_name_stays_where_it_is() {
 }
 
 #[test]
-fn a_supervisor_asks_about_a_name_in_a_folder() {
-    let all = GuardLines::only(|_| true);
-    let check = |parent: &str, name: &str, expected: Option<&str>| {
-        let found = all.guarding(parent, name).map(GuardLine::pattern);
-        assert_eq!(found, expected, "{parent} {name}");
+fn patterns_say_what_a_policy_guards() {
+    let workspace = Workspace::new("/w", Git(LookupEntry::Missing));
+    let mut guards = Guards::of_workspace();
+    guards.sensitive.add("/secrets/*").expect("it is a pattern");
+    let access = DeclaredAccess::default();
+    let policy = Policy::compile(&access, DefaultAccess::NOTHING, &guards, &workspace);
+    let policy = policy.expect("it compiles");
+    let path = |text: &str| ProjectPath::normalize(text).expect("it is a path");
+    let check = |covered: &str, expected: &[&str]| {
+        let patterns = policy.guard_patterns();
+        let patterns = patterns.filter(|pattern| pattern.covers(&path(covered)));
+        let found: Vec<String> = patterns.map(|pattern| pattern.names().join("/")).collect();
+        assert_eq!(found, expected, "{covered}");
     };
-    check("", ".git", Some(".git"));
-    check("a/b", ".git", Some(".git"));
-    check("a/.git", "HEAD", None);
-    check("a/.git", "Config", Some(".git/config"));
-    check("a", ".ENV", Some(".env*"));
-    check(".jig", "config.toml", Some(".jig/config.toml"));
-    check("", "src", None);
+    check("a/.git", &[".git"]);
+    check("a/.Git/Config", &[".git", ".git/config"]);
+    check("a/.env.local", &[".env*"]);
+    check("secrets/x/y", &["secrets/*"]);
+    check("a/secrets/x", &[]);
+    check("src", &[]);
+    let below = |folder: &str| {
+        let patterns = policy.guard_patterns();
+        let below = patterns.flat_map(|pattern| pattern.below(&path(folder)));
+        let mut below: Vec<String> = below.map(|names| names.join("/")).collect();
+        below.sort();
+        below
+    };
+    assert_eq!(
+        below("a/.jj"),
+        ["repo", "repo/config.toml", "workspace-config.toml"]
+    );
+    assert_eq!(below("secrets"), ["*"]);
+    assert_eq!(below("a/secrets"), [""; 0]);
 }
 
 /// A line that is taken out protects nothing any more: no other does its work.

@@ -111,6 +111,29 @@ pub(super) fn seccomp(machine: &Machine) -> Finding {
     )
 }
 
+/// The name of what [`guarded_names`] finds.
+pub(super) const GUARDED_NAMES: &str = "guarded-names";
+
+pub(super) fn guarded_names(machine: &Machine, tier: Tier) -> Finding {
+    const GAP: &str = "nothing for long, but what a tool makes under a guarded name is moved away within a tenth of a \
+        second instead of being refused";
+    let partial = |what, of| {
+        let remedy = format!("do what `{of}` above says");
+        Finding::partial(GUARDED_NAMES, what, GAP, remedy)
+    };
+    match (tier, machine.seccomp.listener.works()) {
+        (Tier::A, true) => Finding::ok(
+            GUARDED_NAMES,
+            "names that tools may not make are refused before they come into being",
+        ),
+        (Tier::A, false) => partial("nothing can supervise what makes names", "seccomp-notify"),
+        _ => partial(
+            "supervising what makes names takes namespaces",
+            "namespaces",
+        ),
+    }
+}
+
 pub(super) fn notify(machine: &Machine) -> Finding {
     const NAME: &str = "seccomp-notify";
     const GAP: &str = "nothing, but a denial by the kernel is explained without the path and the \

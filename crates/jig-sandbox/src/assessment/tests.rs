@@ -263,6 +263,7 @@ fn levels() {
             "seccomp-notify ok",
             "namespaces ok",
             "proc ok",
+            "guarded-names ok",
             "cgroup ok",
             "privileges ok",
             "wasm-compiler ok",
@@ -276,6 +277,7 @@ fn levels() {
             "seccomp ok",
             "seccomp-notify ok",
             "namespaces missing",
+            "guarded-names partial",
             "cgroup missing",
             "privileges partial",
             "wasm-compiler ok",
@@ -283,6 +285,16 @@ fn levels() {
         ],
     );
     check(macos(), &["confinement partial", "wasm-compiler ok"]);
+}
+
+#[test]
+fn guarded_names_are_refused_where_a_supervisor_works() {
+    assert!(assess(&modern()).refuses_guarded_names());
+    assert!(!assess(&docker()).refuses_guarded_names());
+    let mut nested = modern();
+    nested.seccomp.listener = ProbeResult::Failed { errno: Errno::BUSY };
+    assert!(!assess(&nested).refuses_guarded_names());
+    assert!(!assess(&macos()).refuses_guarded_names());
 }
 
 /// Every gap comes with a remedy, whatever fails, and neither is said where all is well.

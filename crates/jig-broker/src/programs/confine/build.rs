@@ -12,6 +12,7 @@ use jig_sandbox::{
 
 use super::cache::{Caches, RunKind};
 use super::environment::{self, EnvironmentSources};
+use super::guarded_names::GuardedNames;
 use super::host_places::KeptPlaces;
 use super::program::{self, ProgramSurroundings};
 use super::shown_paths::ShownRules;
@@ -236,6 +237,31 @@ pub(super) fn confined(
         true => root.clone(),
         false => private_home.clone(),
     };
+    let mut overlays = match reach {
+        ProgramReach::Workspace => command.overlays.clone(),
+        ProgramReach::OwnProgramOnly => Vec::new(),
+    };
+    let mut slot = None;
+    if let Some(caches) = caches {
+        overlays.extend(caches.overlays);
+        slot = Some(caches.slot);
+    }
+    let mut guarded = GuardedNames::default();
+    // What comes into being in a layer is judged when the layer is applied, if it ever is.
+    let is_layered =
+        |path: &Path| command.is_tried || overlays.iter().any(|layer| layer.path == path);
+    guarded.forbid(root, &kept.forbidden);
+    if let Some(places) = &places {
+        let writable = places.writable.iter().filter(|place| !is_layered(place));
+        guarded.add(&places.policy, Path::new("/"), writable);
+    }
+    if reach == ProgramReach::Workspace && !is_layered(root) {
+        guarded.forbid(root, &workspace.forbidden);
+        guarded.add(policy, root, [root]);
+    }
+    let private_paths = private.iter().map(|own| &own.path);
+    let layered_paths = overlays.iter().map(|layer| &layer.path);
+    let guarded_names = guarded.entries(private_paths.chain(layered_paths));
     let mut watches = Vec::new();
     if let Some(places) = places {
         let forbidden = std::mem::take(&mut kept.forbidden);
@@ -251,15 +277,6 @@ pub(super) fn confined(
         )?);
     }
     workspace.pins.extend(kept.pins);
-    let mut overlays = match reach {
-        ProgramReach::Workspace => command.overlays.clone(),
-        ProgramReach::OwnProgramOnly => Vec::new(),
-    };
-    let mut slot = None;
-    if let Some(caches) = caches {
-        overlays.extend(caches.overlays);
-        slot = Some(caches.slot);
-    }
     let program = OsString::from(own.program);
     let shown_program = program.to_string_lossy().into_owned();
     Ok(Confined {
@@ -272,6 +289,7 @@ pub(super) fn confined(
             network,
             replaced,
             overlays,
+            guarded_names,
             enforce: settings.enforce,
             layers: settings.layers,
             ..Profile::closed()

@@ -30,6 +30,8 @@ pub(super) struct HostPlaces {
     /// Over the whole host: paths are relative to `/`.
     pub(super) policy: Arc<Policy>,
     pub(super) walked: WalkFindings,
+    /// The places, canonical.
+    pub(super) writable: Vec<PathBuf>,
 }
 
 /// What keeps something as it is.
@@ -89,6 +91,7 @@ pub(super) fn guard(
     Some(HostPlaces {
         policy: Arc::new(policy),
         walked,
+        writable,
     })
 }
 

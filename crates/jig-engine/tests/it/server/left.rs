@@ -11,11 +11,38 @@ fn writer() -> World {
     world
 }
 
-/// A name that did not exist cannot be held by the sandbox: what appears there is gone when its call is over.
+/// The same where nobody supervises what it makes.
+fn unsupervised() -> World {
+    World {
+        is_supervised: false,
+        ..writer()
+    }
+}
+
+/// Where its calls are supervised, it is told at once, and the call that asked for it is told why.
+#[test]
+fn a_server_cannot_make_what_is_guarded() {
+    let world = writer();
+    let mut talk = world.start();
+    for name in [".env", "jig.toml", ".envrc", "src/.env"] {
+        let mark = talk.process.mark();
+        let answer = talk.ask(&format!("write {name}"));
+        assert!(answer.starts_with("error "), "{name}: {answer}");
+        let denials = talk.process.refused_since(&mark);
+        let told = denials.iter().find(|one| one.target == name);
+        let told = told.unwrap_or_else(|| panic!("{name}: {denials:#?}"));
+        assert_eq!(told.operation, "create", "{told}");
+        assert!(!world.folder.join("ws").join(name).exists(), "{name}");
+    }
+    assert_eq!(talk.ask("write src/new"), "ok src/new");
+}
+
+/// A name that did not exist cannot be held by the sandbox: where nobody supervises, what appears there is gone when its call is
+/// over.
 #[test]
 fn intruders_are_gone_after_the_call() {
     for name in [".env", "jig.toml", ".envrc", "src/.env"] {
-        let world = writer();
+        let world = unsupervised();
         let mut talk = world.start();
         let mark = talk.process.mark();
         let answer = talk.ask(&format!("write {name}"));
@@ -47,7 +74,7 @@ fn intruders_are_gone_after_the_call() {
 /// What a server makes while nobody waits for it does not stay either, and is told to whoever asks next.
 #[test]
 fn intruders_are_gone_when_it_was_no_call() {
-    let world = writer();
+    let world = unsupervised();
     let mut talk = world.start();
     let mark = talk.process.mark();
     for name in [".env", "src/.env", "jig.toml"] {
@@ -70,7 +97,7 @@ fn intruders_are_gone_when_it_was_no_call() {
 /// However long a server was quiet: nobody can tell who makes something meanwhile, so it is moved, and not lost.
 #[test]
 fn what_others_make_is_moved_and_kept() {
-    let world = writer();
+    let world = unsupervised();
     let mut talk = world.start();
     assert!(talk.ask("read src/a").starts_with("ok"));
     let mark = talk.process.mark();

@@ -196,14 +196,22 @@ fn a_tool_that_is_held_to_everything_needs_no_warning() {
 
 /// A tool must not write the rules that the next call of it is held to.
 #[test]
-fn configuration_that_a_tool_made_is_moved_away() {
+fn configuration_that_a_tool_makes_is_refused_or_moved_away() {
     let state = tempfile::tempdir().unwrap();
     let place = state.path().to_owned();
     let settings = "parameters.x.type = 'string'\ncommand = { program = 'sh', args = ['-c', '{{tool.arguments.x}}'] }\n";
-    let world = World::with(settings, &[], |engine| engine.confine.state = Some(place));
-    let error = world
-        .call(json!({ "x": "mkdir .jig && echo 'x = 1' > .jig/config.toml; echo done" }))
-        .unwrap_err();
+    let script = json!({ "x": "mkdir .jig && echo 'x = 1' > .jig/config.toml; echo done" });
+    let world = World::with(settings, &[], |engine| {
+        engine.confine.state = Some(place.clone());
+    });
+    let failing = json!({ "x": "mkdir .jig" });
+    let told = world.call(failing).unwrap_err().to_string();
+    assert!(!world.has(".jig"), "{told}");
+    let world = World::with(settings, &[], |engine| {
+        engine.confine.state = Some(place);
+        engine.confine.layers.supervisor = false;
+    });
+    let error = world.call(script).unwrap_err();
     let CallError::Tool(error) = error else {
         panic!("{error:?}");
     };

@@ -94,8 +94,7 @@ fn a_failed_call_changes_nothing() {
 /// layer may not bring.
 #[test]
 fn a_layer_brings_nothing_that_a_direct_run_may_not_leave() {
-    let script =
-        "command = \"sh -c 'git init -q src; git -C src config core.fsmonitor ./x; echo ok'\"\n";
+    let script = "command = \"sh -c 'git init -q src && git -C src config core.fsmonitor ./x && echo ok'\"\n";
     let (direct, _state) = world(script);
     direct.call(json!({})).unwrap_err();
     assert!(!direct.root.join("src/.git").exists());

@@ -161,6 +161,14 @@ impl NameEntry<'_> {
         path.below(self.base, !self.is_free())
     }
 
+    /// How a part is compared with a name.
+    fn matcher(&self) -> fn(&[u8], &[u8]) -> bool {
+        match self.is_free() {
+            true => |part, name| part == name,
+            false => glob_matches,
+        }
+    }
+
     /// Whether a path is a directory below which the entry does not hold, or lies in one.
     fn is_exempt(&self, path: &JudgedPath<'_>) -> bool {
         let rest = self.rest(path);
@@ -188,7 +196,7 @@ impl NameEntry<'_> {
         let only_itself = self.flags & order::NAME_ITSELF != 0;
         let mut found = PathComparison::Other;
         for tail in self.tails(rest) {
-            let one = match compare_parts(self.pattern, tail) {
+            let one = match compare_parts(self.pattern, tail, self.matcher()) {
                 (true, None, None) => PathComparison::Equal,
                 // What is below it is what it is itself.
                 (true, None, Some(_)) if !only_itself => PathComparison::Equal,
@@ -210,11 +218,12 @@ impl NameEntry<'_> {
         let Some(rest) = self.rest(path).filter(|_| !self.is_bare()) else {
             return false;
         };
-        self.tails(rest)
-            .any(|tail| match compare_parts(self.pattern, tail) {
+        self.tails(rest).any(
+            |tail| match compare_parts(self.pattern, tail, self.matcher()) {
                 (true, Some(more), None) => found(more),
                 _ => false,
-            })
+            },
+        )
     }
 
     /// The path, and if the pattern counts at any depth, what is left of it without its first parts.
@@ -271,11 +280,12 @@ fn below<'p>(base: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
 fn compare_parts<'a>(
     pattern: &'a [u8],
     path: &'a [u8],
+    matches: fn(&[u8], &[u8]) -> bool,
 ) -> (bool, Option<&'a [u8]>, Option<&'a [u8]>) {
     let (mut pattern, mut path) = (Some(pattern), Some(path));
     while let (Some(globs), Some(names)) = (pattern, path) {
         let ((glob, more_globs), (name, more_names)) = (first(globs), first(names));
-        if !glob_matches(glob, name) {
+        if !matches(glob, name) {
             return (false, None, None);
         }
         (pattern, path) = (more_globs, more_names);

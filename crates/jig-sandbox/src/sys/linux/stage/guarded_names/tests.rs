@@ -108,6 +108,7 @@ fn paths_are_judged() {
         ("/w/.GIT./Config ", Guarded(2)),
         ("/w/.g\u{200d}it/config", Guarded(2)),
         ("/w/own/.Env", Guarded(1)),
+        ("/w/*/.env", Guarded(1)),
         ("/W/.env", Free),
     ] {
         let verdict = with(ENTRIES, |names| names.judge(path.as_bytes(), |_| false));
