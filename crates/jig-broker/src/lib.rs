@@ -93,8 +93,6 @@ pub use host_env::HostEnv;
 pub use limits::RequestLimits;
 pub use llm::{Chat, ChatReply, Llm, LlmError, LlmSettings, LlmSettingsError, TokenField, Weights};
 pub use network::{DnsResolver, HttpSettings, Resolver, SystemResolver};
-#[cfg(unix)]
-pub use programs::pending;
 pub use programs::{
     CommandedProgram, ConfineError, ConfineSettings, Confined, Discover, Door, FoundPreset,
     Gateway, Intruder, IntruderReport, MAX_DENIALS, MAX_GUESSED, MadePaths, Preset, ProgramEnd,
@@ -102,6 +100,8 @@ pub use programs::{
     Refusals, RunningProgram, Suspect, SystemAccess, limit_denial, limit_denial_in,
     unreached_ports,
 };
+#[cfg(unix)]
+pub use programs::{RunningCalls, pending};
 pub use requests::{
     ApprovalRequest, ApprovalScope, Approvals, Inquiry, JudgedRequest, ListedName, OpenFile,
     OpenRequest, PathStat, Person, ProcessSettings, Unapproved, Work,

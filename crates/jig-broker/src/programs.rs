@@ -17,12 +17,12 @@ pub(crate) mod gateway;
 pub(crate) mod gateway;
 pub(crate) mod running;
 
-#[cfg(unix)]
-pub use confine::pending;
 pub use confine::{
     CommandedProgram, ConfineError, ConfineSettings, Confined, Discover, FoundPreset, Intruder,
     IntruderReport, Preset, ProgramReach, Suspect, SystemAccess,
 };
+#[cfg(unix)]
+pub use confine::{RunningCalls, pending};
 pub use door::Door;
 pub use explain::{MAX_DENIALS, MAX_GUESSED, MadePaths, limit_denial, limit_denial_in};
 pub use gateway::{Gateway, Refusals};

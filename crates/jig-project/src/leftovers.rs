@@ -14,14 +14,21 @@ use crate::stderr_remark::{age, remark};
 /// Below jig's state: the tools that run, for the case that a jig is killed.
 pub const JOURNAL: &str = "handles";
 
+/// The tools that run while the configuration of a workspace is read.
+#[derive(Debug)]
+pub struct RunningTools(#[cfg(unix)] Option<jig_broker::RunningCalls>);
+
 /// Clears away what the tools of a jig that was killed left behind: what still runs, and files before they
-/// count as configuration.
+/// count as configuration. What is read then is to be [checked](RunningTools::check).
 ///
 /// # Errors
 ///
 /// If a tool that still runs may have made a file of configuration.
 #[cfg(unix)]
-pub fn clear(root: &Utf8Path) -> anyhow::Result<()> {
+pub fn clear(root: &Utf8Path) -> anyhow::Result<RunningTools> {
+    let state = CommandEnvironment::of_this_process().state();
+    let running = state.map(|state| jig_broker::RunningCalls::around(state.as_std_path(), root));
+    let running = RunningTools(running.transpose().with_context(|| cannot_look(root))?);
     let suspects = cleared(root)?;
     // Also a file that another one extends, or that a pattern covers.
     let loads = |found: &&jig_broker::Suspect| {
@@ -32,8 +39,36 @@ pub fn clear(root: &Utf8Path) -> anyhow::Result<()> {
     };
     match suspects.iter().find(loads) {
         Some(suspect) => bail!("{suspect}"),
-        None => Ok(()),
+        None => Ok(running),
     }
+}
+
+#[cfg(unix)]
+impl RunningTools {
+    /// Checks the files that were read as configuration.
+    ///
+    /// # Errors
+    ///
+    /// If a tool may have made one of them meanwhile.
+    pub fn check<'f>(
+        &self,
+        files: impl IntoIterator<Item = &'f Utf8Path> + Clone,
+    ) -> anyhow::Result<()> {
+        let Some(running) = &self.0 else {
+            return Ok(());
+        };
+        let files: Vec<&std::path::Path> = files.into_iter().map(Utf8Path::as_std_path).collect();
+        let suspects = running.suspects(files);
+        match suspects.context("cannot tell what runs")?.first() {
+            Some(suspect) => bail!("{suspect}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn cannot_look(root: &Utf8Path) -> String {
+    format!("cannot look at the workspace `{root}`")
 }
 
 /// As [`clear`], for a command that loads no configuration, such as `jig abort`: nothing that a tool does makes it
@@ -57,7 +92,7 @@ fn cleared(root: &Utf8Path) -> anyhow::Result<Vec<jig_broker::Suspect>> {
         remark(&left_over(&leftover));
     }
     let pending = jig_broker::pending(state.as_std_path(), root, &WORKSPACE_FILES)
-        .with_context(|| format!("cannot look at the workspace `{root}`"))?;
+        .with_context(|| cannot_look(root))?;
     for intruder in &pending.removed {
         remark(&format!(
             "jig: a call that was cut short left something: {intruder}"
@@ -83,8 +118,16 @@ fn left_over(leftover: &jig_runtime::Leftover) -> String {
 
 /// Where no tool is confined, none is watched.
 #[cfg(not(unix))]
-pub fn clear(_root: &Utf8Path) -> anyhow::Result<()> {
-    Ok(())
+pub fn clear(_root: &Utf8Path) -> anyhow::Result<RunningTools> {
+    Ok(RunningTools())
+}
+
+#[cfg(not(unix))]
+impl RunningTools {
+    /// Where no tool is confined, none is watched.
+    pub fn check<'f>(&self, _: impl IntoIterator<Item = &'f Utf8Path>) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 /// Where no tool is confined, none is watched.

@@ -12,7 +12,7 @@ use jig_proto::{Hint, hint, visible_line};
 use crate::accepted::AcceptedConfiguration;
 use crate::confinement;
 use crate::environment::CommandEnvironment;
-use crate::leftovers::clear;
+use crate::leftovers::{RunningTools, clear};
 use crate::locate::{other_files, root};
 use crate::servers;
 
@@ -106,8 +106,9 @@ impl Project {
         selection: &Selection,
         sets: &[String],
     ) -> anyhow::Result<Self> {
-        clear(&root)?;
-        Self::load_from(root, selection, sets, false, None)
+        let running = clear(&root)?;
+        let project = Self::load_from(root, selection, sets, false, None)?;
+        project.checked(&running)
     }
 
     /// As [`load`](Self::load), to answer a question and no more: what a tool may have left there is not
@@ -147,8 +148,16 @@ impl Project {
 
     fn load_with(selection: &Selection, lint: bool) -> anyhow::Result<Self> {
         let root = root(selection.workspace.as_deref())?;
-        clear(&root)?;
-        Self::load_from(root, selection, &[], lint, None)
+        let running = clear(&root)?;
+        let project = Self::load_from(root, selection, &[], lint, None)?;
+        project.checked(&running)
+    }
+
+    /// Nothing counts that a tool may have made while it was read.
+    fn checked(self, running: &RunningTools) -> anyhow::Result<Self> {
+        let files = self.config().files.iter().filter(|file| file.found);
+        running.check(files.map(|file| file.path.as_path()))?;
+        Ok(self)
     }
 
     fn load_from(

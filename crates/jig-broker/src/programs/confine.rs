@@ -87,7 +87,7 @@ pub(crate) use sweep::LiveSweep;
 #[cfg(unix)]
 use sweep::SweepWatch;
 #[cfg(unix)]
-pub use sweep::pending;
+pub use sweep::{RunningCalls, pending};
 
 /// How programs are confined. It starts closed: nothing outside the workspace but the system.
 #[derive(Debug, Clone)]

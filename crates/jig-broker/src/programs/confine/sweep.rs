@@ -22,7 +22,7 @@ mod pending;
 mod target;
 
 pub(crate) use live::LiveSweep;
-pub use pending::pending;
+pub use pending::{RunningCalls, pending};
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@
     reason = "the tests prepare and inspect workspaces from outside"
 )]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -13,7 +13,7 @@ use jig_policy::{Guards, Policy};
 use super::super::shown_paths::ShownRules;
 use super::super::testing::{TestTree, as_a_user};
 use super::super::{ConfineSettings, walk, workspace_rules};
-use super::{Intruder, SweepWatch, pending};
+use super::{Intruder, RunningCalls, SweepWatch, pending};
 
 pub(super) fn begin(tree: &TestTree, rules: &[&str]) -> Option<SweepWatch> {
     begin_with(tree, rules, &Guards::of_workspace())
@@ -237,6 +237,43 @@ fn what_a_crashed_jig_left_is_swept_before_configuration_is_loaded() {
         pending(&state, &root, &FILES).unwrap(),
         crate::IntruderReport::default()
     );
+}
+
+/// What is read while a call runs is not the call's, whether it is there when somebody looks, or not any more.
+#[test]
+fn what_a_running_call_may_have_made_does_not_count_when_it_was_read() {
+    let tree = TestTree::new(&["ws/there/jig.toml", "ws/conf/base.toml"]);
+    let root = Utf8PathBuf::from_path_buf(tree.root().join("ws")).unwrap();
+    let state = tree.root().join("state");
+    let before = RunningCalls::around(&state, &root).unwrap();
+    let watch = begin(&tree, &[". rw", "own rw"]).unwrap();
+    let meanwhile = RunningCalls::around(&state, &root).unwrap();
+    let read = |calls: &RunningCalls| {
+        let files = [
+            "jig.toml",
+            ".jig/config.toml",
+            "new/jig.toml",
+            // These were there, or may be made.
+            "there/jig.toml",
+            "conf/base.toml",
+            "own/base.toml",
+        ];
+        let files = files.map(|file| root.join(file).into_std_path_buf());
+        let suspects = calls.suspects(files.iter().map(PathBuf::as_path)).unwrap();
+        let paths = suspects.into_iter().map(|one| one.path);
+        let paths = paths.map(|path| path.strip_prefix(&root).unwrap().to_owned());
+        paths.collect::<std::collections::BTreeSet<PathBuf>>()
+    };
+    let suspects = [".jig/config.toml", "jig.toml", "new/jig.toml"];
+    let suspects: Vec<PathBuf> = suspects.map(PathBuf::from).into();
+    // Whether the call began after that or before.
+    assert_eq!(Vec::from_iter(read(&before)), suspects);
+    assert_eq!(Vec::from_iter(read(&meanwhile)), suspects);
+    // A call that has ended meanwhile may have been it.
+    assert_eq!(watch.end(), []);
+    assert_eq!(Vec::from_iter(read(&meanwhile)), suspects);
+    let after = RunningCalls::around(&state, &root).unwrap();
+    assert_eq!(Vec::from_iter(read(&after)), [""; 0].map(PathBuf::from));
 }
 
 /// Many names were there before, so that the journal is long: what appeared is swept all the same.
