@@ -40,6 +40,6 @@ mod tests {
         check("", "''");
         check("$(x)", "'$(x)'");
         check("a\nb", r"$'a\nb'");
-        check("a\u{202e}'\\", r"$'a\U0000202e\'\\'");
+        check("a\u{1b}'\\", r"$'a\U0000001b\'\\'");
     }
 }

@@ -40,7 +40,7 @@ fn a_closed_profile_allows_nothing() {
     let profile = Profile::closed();
     assert_eq!(
         serde_json::to_string(&profile).unwrap(),
-        r#"{"paths":[],"private":[],"files":[],"sealed":[],"pins":[],"replaced":[],"overlays":[],"network":"none","door":null,"enforce":"required","layers":{"namespaces":true,"landlock":255,"seccomp":true}}"#
+        r#"{"paths":[],"private":[],"files":[],"sealed":[],"pins":[],"replaced":[],"overlays":[],"network":"none","door":null,"enforce":"required","layers":{"namespaces":true,"landlock":255,"seccomp":true,"supervisor":true}}"#
     );
 }
 

@@ -98,7 +98,8 @@ pub(super) fn denial(
         told.hint = Some(sandbox_toml::presets(around, Preset::Git));
         return told;
     }
-    if is_made_first {
+    // What nothing opens need not be made.
+    if is_made_first && told.hint.is_some() {
         let advice = jig_proto::hint!(
             "a confined program cannot make what only a rule that names it covers: make it first, empty"
         );
