@@ -82,6 +82,7 @@ fn may(policy: &Policy, path: &str) -> String {
         .collect()
 }
 
+/// a rule whose path is a link to something guarded does not name what is guarded.
 #[test]
 fn a_link_names_nothing_that_is_guarded() {
     let nobody = guards(Vec::new());
@@ -165,7 +166,7 @@ fn links_of_a_person_are_followed_g_052() {
     }
 }
 
-/// Whoever may put a link on the way must be allowed at its end what the rule grants.
+/// whoever may put a link on the way must be allowed at its end what the rule grants.
 #[test]
 fn a_link_reaches_no_further_than_who_may_have_left_it() {
     let check = |own: &[&str], other: &[&str], expected: &str| {
