@@ -1,15 +1,23 @@
 //! Questions of tools that the assistant answers (S-074, J-016): by the client's model, by a form of the client, by the
-//! model of `[llm]`, or else by nobody; and never what the policy asks.
+//! model of `[llm]`, or else by a person; and never what the policy asks.
 
 use jig_testkit::provider::{Answer, Provider};
+use jig_testkit::until;
 use serde_json::{Value as Json, json};
 
 use super::Workspace;
 use super::mcp_client::{Client, text};
+use super::terminal_user::Seat;
+use super::workspace_user::for_each_user;
 
 /// A one-shot tool that asks which version, of the assistant, and whether it is sure, of the person.
 fn workspace(target: &str, run: &str) -> Workspace {
     let workspace = Workspace::new();
+    declare(&workspace, target, run);
+    workspace
+}
+
+fn declare(workspace: &Workspace, target: &str, run: &str) {
     let config = format!(
         "[tools.release]\nsource = \"local\"\ncommand = \"sh tool.sh {{{{tool.answers}}}}\"\nrun = {run:?}\n\
          description = \"Releases\"\n\n[tools.release.questions.version]\ntarget = {target:?}\n"
@@ -21,7 +29,6 @@ fn workspace(target: &str, run: &str) -> Workspace {
 esac
 "#;
     workspace.write("tool.sh", script);
-    workspace
 }
 
 fn begin(client: &mut Client) -> u64 {
@@ -141,6 +148,42 @@ fn s074_the_model_of_the_configuration_answers() {
     let (_, result) = call("user", &sets);
     assert_eq!(result["isError"], true, "{result}");
     assert_eq!(provider.requests().len(), 1);
+}
+
+/// S-074: where no client and no model can answer, the person at the terminal does.
+#[test]
+fn s074_a_person_at_the_terminal_answers() {
+    for_each_user(|desk| {
+        declare(&desk.workspace, "assistant", "unattended");
+        let mut seat = Seat::new(desk, &["call", "release"]);
+        seat.sees_text("Which version?");
+        seat.sees_text("2.0.0");
+        seat.types("2\r");
+        let (status, screen) = seat.ends();
+        assert!(status.success() && screen.contains(RELEASED), "{screen}");
+    });
+}
+
+/// S-074: the same over MCP, where the client can be asked nothing: the call waits for `jig approve`.
+#[test]
+fn s074_a_person_answers_by_jig_approve() {
+    for_each_user(|desk| {
+        declare(&desk.workspace, "assistant", "unattended");
+        let mut client = Client::of(desk.jig(&["mcp", "--set=mcp.ask=board"]));
+        client.initialize(json!({}));
+        let call = begin(&mut client);
+        let mut waiting = Json::Null;
+        until("the question is on the board", || {
+            let listed: Json = serde_json::from_str(&desk.ok(&["approve", "--json"])).unwrap();
+            waiting = listed[0].clone();
+            !waiting.is_null()
+        });
+        assert!(waiting.to_string().contains("Which version?"), "{waiting}");
+        let id = waiting["id"].as_str().unwrap();
+        desk.ok(&["approve", id, "--answer", "2.0.0"]);
+        let result = client.answer(call)["result"].clone();
+        assert_eq!(text(&result).trim(), RELEASED, "{result}");
+    });
 }
 
 /// J-016: `jig call` asks the model, too, and one that gives no answer that fits is as good as none.
