@@ -148,7 +148,7 @@ fn templates_are_judged_when_they_are_loaded() {
     for (wrong, expected) in [
         (
             "{{tool.arguments.paht}}",
-            "did you mean `tool.arguments.path`?",
+            "did you mean `{{tool.arguments.path}}`?",
         ),
         ("{{tool.nonsense}}", "`tool` has no `nonsense`"),
         ("{{path}}", "write `{{tool.arguments.path}}`"),

@@ -591,7 +591,7 @@ const PROGRAMS: &[Case] = &[
         )],
     ),
     (
-        "did you mean `{}.{}`?",
+        "did you mean `{{{{{}.{}}}}}`?",
         &[(
             "jig.toml",
             "[tools.a]\nsource = \"local\"\ncommand = \"sh {{tool.arguments.pth}}\"\nparameters.path.type = \"string\"",
@@ -624,7 +624,7 @@ const PROGRAMS: &[Case] = &[
         )],
     ),
     (
-        "did you mean `{of}.{meant}`?",
+        "did you mean `{{{{{of}.{meant}}}}}`?",
         &[(
             "jig.toml",
             "[tools.a]\nsource = \"local\"\ncommand = \"sh {{tool.nam}}\"",

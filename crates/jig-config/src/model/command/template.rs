@@ -144,7 +144,7 @@ impl TemplateValues<'_> {
                 continue;
             }
             let help = match closest(step, known.keys().map(String::as_str)) {
-                Some(meant) => hint!("did you mean `{}.{}`?", clean(&path), clean(meant)),
+                Some(meant) => hint!("did you mean `{{{{{}.{}}}}}`?", clean(&path), clean(meant)),
                 None if path == "tool.arguments" => hint!(
                     "declare it, `parameters.{} = {{ type = \"string\" }}`, or remove the template",
                     clean(&crate::quoting::key(step))
@@ -173,7 +173,7 @@ impl TemplateValues<'_> {
         let members: Vec<String> = known.iter().map(|one| format!("`{of}.{one}`")).collect();
         let help = match closest(member, known.iter().copied()) {
             _ if is_parameter => hint!("write `{{{{tool.arguments.{}}}}}`", clean(member)),
-            Some(meant) => hint!("did you mean `{of}.{meant}`?"),
+            Some(meant) => hint!("did you mean `{{{{{of}.{meant}}}}}`?"),
             None => hint!("there is {}", members.join(", ")),
         };
         Some((format!("`{of}` has no {}", quote(member)), help))

@@ -35,7 +35,7 @@ fn a_variable_that_can_never_exist_is_a_mistake() {
         "{{tool.arguments.paht}}",
         Err((
             "the tool has no parameter `paht`",
-            "did you mean `tool.arguments.path`?",
+            "did you mean `{{tool.arguments.path}}`?",
         )),
     );
     check(
@@ -49,12 +49,15 @@ fn a_variable_that_can_never_exist_is_a_mistake() {
         "{{tool.arguments.edit.odl}}",
         Err((
             "`tool.arguments.edit` has no `odl`",
-            "did you mean `tool.arguments.edit.old`?",
+            "did you mean `{{tool.arguments.edit.old}}`?",
         )),
     );
     check(
         "{{tool.argument.path}}",
-        Err(("`tool` has no `argument`", "did you mean `tool.arguments`?")),
+        Err((
+            "`tool` has no `argument`",
+            "did you mean `{{tool.arguments}}`?",
+        )),
     );
     check(
         "{{tool.path}}",
@@ -70,7 +73,10 @@ fn a_variable_that_can_never_exist_is_a_mistake() {
     );
     check(
         "{{context.roott}}",
-        Err(("`context` has no `roott`", "did you mean `context.root`?")),
+        Err((
+            "`context` has no `roott`",
+            "did you mean `{{context.root}}`?",
+        )),
     );
     check(
         "{{input.file}}",
