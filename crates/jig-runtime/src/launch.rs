@@ -8,6 +8,7 @@ use jig_broker::{
     CommandedProgram, ConfineError, Confined, Discover, ProgramReach, ProgramStart, RunningProgram,
 };
 use jig_proto::vfs::ToolInput;
+use jig_proto::{Hint, hint};
 use jig_pty::Pty;
 use jig_sandbox::{
     PathRule, PrivateContent, PrivateFile, Profile, Program, ProgramEnvironment, Rights,
@@ -28,14 +29,19 @@ pub(crate) struct LaunchedProgram {
     pub(crate) terminal: Option<Pty>,
 }
 
-/// What is to be said of such ports, after the name of who listens.
-pub fn unreached_in_words(ports: &[u16]) -> String {
+/// What is to be said of such ports, after the name of who listens, and what can be done.
+pub fn unreached_in_words(ports: &[u16]) -> (String, Hint) {
     let shown: Vec<String> = ports.iter().take(MOST_PORTS).map(u16::to_string).collect();
     let noun = if shown.len() == 1 { "port" } else { "ports" };
-    format!(
-        "listens on {noun} {} of a network of its own, so that nothing outside of its sandbox can connect to it",
+    let told = format!(
+        "listens on {noun} {} of a network of its own: nothing outside of its sandbox can connect to it",
         shown.join(", ")
-    )
+    );
+    let hint = hint!(
+        "to serve your browser, start it without jig; to serve a program, start both in one command: \
+         sh -c 'SERVER & CLIENT'"
+    );
+    (told, hint)
 }
 
 /// Starts the program of a plan for a call, confined unless the plan's broker says that nothing is, and

@@ -194,8 +194,8 @@ impl<'d> StdioRun<'d> {
             match &mut state {
                 ToolState::Stopped {
                     result: Err(error), ..
-                } => error.trace.push(remark),
-                _ => self.driver.board.note(remark),
+                } => error.trace.extend([remark.text, remark.hint.to_string()]),
+                _ => self.driver.board.note(remark.lines()),
             }
         }
         let given_up = matches!(

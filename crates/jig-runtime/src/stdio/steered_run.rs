@@ -11,11 +11,12 @@ use jig_sandbox::{Exit, Interest, poll};
 use super::bounded_output::StdioOutput;
 use super::driver::StdioDriver;
 use super::outcome::{ended, outcome, printed_state};
+use super::remarks;
 use super::result_cleaner::OutputCleaner;
 use super::result_output::WholeOutput;
 use super::run::{EarlyEndReason, RunEnd, StdioRun, limited};
 use super::stream_text::StreamCleaner;
-use crate::launch::{LaunchedProgram, message, unreached_in_words};
+use crate::launch::{LaunchedProgram, message};
 use crate::pipes::{ProgramStream, with_buffer};
 use crate::session::{ApplyOrder, InputPurpose, SessionOrder};
 use crate::{ApplyError, Delivery};
@@ -243,8 +244,8 @@ impl<'d> LiveRun<'d> {
         if !ports.is_empty() {
             self.look_at = None;
             let driver = self.run.driver;
-            let told = unreached_in_words(&ports);
-            driver.board.note(format!("`{}` {told}", driver.plan.name));
+            let remark = remarks::unreached(&driver.plan.name, &ports);
+            driver.board.note(remark.lines());
         }
     }
 

@@ -76,10 +76,11 @@ fn watch(mut about: WatchedCommand, over: &Waker) -> Option<String> {
             let ports = unreached_ports(&about.child, &about.profile);
             if !ports.is_empty() {
                 look = None;
-                let told = format!("jig: the command {}", unreached_in_words(&ports));
+                let (told, hint) = unreached_in_words(&ports);
+                let told = format!("jig: the command {told}");
                 match is_seen {
-                    true => tell(&told),
-                    false => untold = Some(told),
+                    true => [told, hint.to_string()].iter().for_each(|line| tell(line)),
+                    false => untold = Some(format!("{told}\n{hint}")),
                 }
             }
         }

@@ -43,7 +43,10 @@ fn says(error: &ToolError, words: &str) {
 
 #[test]
 fn a_process_in_the_background_is_named_when_it_is_ended() {
-    let expected = "`sleep` was still running in the background and was ended with the call: only a stateful tool can stay";
+    let told = "`sleep` was still running in the background and was ended with the call";
+    let hint = "hint: to wait for it, end the script with `wait`; to keep it longer than a call, set `stateful = true` for \
+                the tool and spawn it";
+    let expected = format!("{told}\n{hint}");
     // It is a copy of the shell at first.
     let leave = "sleep 300 > /dev/null 2>&1 & until grep -q sleep /proc/$!/comm; do :; done";
     let world_of_success = world(&format!("{leave}; echo started"), "");
@@ -54,7 +57,8 @@ fn a_process_in_the_background_is_named_when_it_is_ended() {
     assert!(reply.is_ok(), "{reply:?}");
     assert_eq!(listens.0, [expected]);
     let error = failure(&world(&format!("{leave}; exit 3"), ""));
-    says(&error, expected);
+    says(&error, told);
+    says(&error, hint);
     // One that is waited for is none.
     let mut listens = Listens::default();
     let waited = world("sleep 0.1 & wait; true | cat; echo done", "");
@@ -73,6 +77,7 @@ fn a_server_that_nobody_can_reach_is_told_when_its_time_is_over() {
         &error,
         "`tool` listens on port 8123 of a network of its own",
     );
+    says(&error, "start both in one command: sh -c 'SERVER & CLIENT'");
     // The gateway of a tool with a network listens, too, and is not the tool.
     let rules =
         "sandbox.limits = { time = '2s' }\naccess.net = [{ host = 'a.example', allow = true }]\n";
@@ -85,6 +90,10 @@ fn a_server_that_nobody_can_reach_is_told_when_its_time_is_over() {
 fn a_program_that_finds_nothing_to_read_is_told_why() {
     let error = failure(&world("python3 -c 'input(\"Name: \")'", ""));
     says(&error, "the standard input of `tool` is empty");
+    says(
+        &error,
+        "hint: to answer it, set `stateful = true` for it, spawn it",
+    );
     let error = failure(&world("echo no; exit 1", ""));
     assert!(
         !error.trace.iter().any(|cause| cause.contains("input")),
