@@ -4,8 +4,9 @@ use std::io::{self, IsTerminal as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use camino::Utf8Path;
 use jig_config::Widened;
-use jig_project::{HeldProject, confinement};
+use jig_project::{HeldProject, confinement, locate, shell_word};
 use jig_proto::{hint, visible_line, visible_words};
 
 use crate::args::{Args, CliCommand};
@@ -55,16 +56,19 @@ pub(crate) fn tell(held: &HeldProject<'_>) -> bool {
         return ask(&mut terminal, held);
     }
     let widened = &held.held_back.widened;
-    let first = widened.first().map(ToString::to_string);
-    let more = match widened.len().saturating_sub(1) {
+    let Some(first) = widened.first() else {
+        return false;
+    };
+    let more = match widened.len() - 1 {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    remark(&format!(
-        "jig: the files of this workspace allow what nobody has accepted, and it does not count: {}{more}; {}",
-        visible_line(&first.unwrap_or_default()),
-        hint!("`jig trust` shows it all, and accepts it")
-    ));
+    let hint = hint!(
+        "not in force until you run `{}`: {}{more}",
+        trust_command(held.root),
+        visible_line(&sentence(first))
+    );
+    remark(&format!("jig: {}", hint.text()));
     false
 }
 
@@ -77,6 +81,23 @@ fn ask(terminal: &mut PromptTerminal, held: &HeldProject<'_>) -> bool {
     );
     let answer = terminal.word(&head, "[y]es, [n]o", &["yes", "no"]);
     answer.as_deref() == Some("yes")
+}
+
+/// The command that shows what waits in a workspace and accepts it, as it is typed here.
+pub(crate) fn trust_command(root: &Utf8Path) -> String {
+    match locate::root(None) {
+        Ok(here) if here == root => "jig trust".to_owned(),
+        _ => format!("jig trust -C {}", visible_line(&shell_word(root.as_str()))),
+    }
+}
+
+/// What is new, with the name of its tool as the subject.
+fn sentence(widened: &Widened) -> String {
+    let tool = widened.tool.as_ref();
+    let tool = tool.map(|name| format!("`{name}` ")).unwrap_or_default();
+    let at = widened.at.as_ref();
+    let at = at.map(|at| format!(" ({at})")).unwrap_or_default();
+    format!("{tool}{}{at}", widened.what)
 }
 
 /// What waits, line by line.

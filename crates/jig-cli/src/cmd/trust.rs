@@ -51,7 +51,7 @@ pub(crate) fn run(
             held_back::listed(&held_back.widened)
         ))?;
     }
-    if !args.yes && !agreed()? {
+    if !args.yes && !agreed(&project)? {
         accepted.decline(&held_back.config.content)?;
         out.note("nothing was accepted: the rest of the configuration goes on");
         return Ok(Done::Bad);
@@ -60,9 +60,10 @@ pub(crate) fn run(
     told(&project, &held_back, out)
 }
 
-fn agreed() -> anyhow::Result<bool> {
+fn agreed(project: &Project) -> anyhow::Result<bool> {
     let Some(mut terminal) = PromptTerminal::open(false, true) else {
-        let hint = hint!("`jig trust --yes` accepts what was shown");
+        let command = held_back::trust_command(&project.root);
+        let hint = hint!("`{command} --yes` accepts what was shown");
         return Err(anyhow!(hint).context("nobody can be asked here"));
     };
     let head = format!("{BOLD}Do you accept it?{BOLD:#}\n");

@@ -1,6 +1,7 @@
 //! What the first screen of the README and the READMEs of examples show is what happens.
 
 use std::path::Path;
+use std::process::Command;
 
 use super::terminal_user::Seat;
 use super::workspace_user::Desk;
@@ -47,20 +48,25 @@ fn desk_with(example: &str) -> Desk {
     desk
 }
 
-/// Types each line into a shell, and compares what it prints.
-#[track_caller]
-fn check(desk: &Desk, session: &[Step]) {
+/// A line that a first-time user types, who has said nothing yet.
+fn typed(desk: &Desk, line: &str) -> Command {
     let jig = Path::new(env!("CARGO_BIN_EXE_jig")).parent().unwrap();
     let path = std::env::join_paths(
         std::iter::once(jig.to_owned())
             .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );
     let path = path.unwrap().into_string().unwrap();
+    let mut shell = desk.command("sh");
+    let line = format!("PATH='{path}'; {line}");
+    shell.env_remove("JIG_TRUST").args(["-c", &line]);
+    shell
+}
+
+/// Types each line into a shell, and compares what it prints.
+#[track_caller]
+fn check(desk: &Desk, session: &[Step]) {
     for step in session {
-        let mut shell = desk.command("sh");
-        let line = format!("PATH='{path}'; {}", step.line);
-        // A first-time user has said nothing yet.
-        shell.env_remove("JIG_TRUST").args(["-c", &line]);
+        let mut shell = typed(desk, &step.line);
         let answer = step.prints.split_once("[n]o, or n and a reason: ");
         let printed = match answer.and_then(|(_, rest)| rest.split(' ').next()) {
             // Somebody is asked, so somebody has to be there.
@@ -131,6 +137,25 @@ fn hello_is_what_its_readme_says() {
         page.contains(&format!("```toml\n{config}```")),
         "the configuration in docs/writing-tools.md is another one"
     );
+    // Who types what the page shows gets what it prints.
+    let desk = Desk::new();
+    let (script, rest) = shown(&page, "bash");
+    let (config, _) = shown(rest, "toml");
+    desk.workspace.write("tools/greet", script);
+    desk.workspace.write("jig.toml", config);
+    let (_, makes) = rest.split_once(": `").unwrap();
+    let (makes, _) = makes.split_once('`').unwrap();
+    desk.unconfined(&["sh", "-ec", makes]);
+    let untrusted = typed(&desk, "jig call greet name=Ada").output().unwrap();
+    let untrusted = String::from_utf8(untrusted.stderr).unwrap();
+    let waits = "not in force until you run `jig trust`: `greet` is a new tool";
+    assert!(untrusted.contains(waits), "{untrusted}");
     let sessions = sessions("docs/writing-tools.md");
     check(&desk, &sessions[0]);
+}
+
+/// The first block of a page in a language, and what comes after it.
+fn shown<'p>(page: &'p str, language: &str) -> (&'p str, &'p str) {
+    let (_, rest) = page.split_once(&format!("```{language}\n")).unwrap();
+    rest.split_once("```").unwrap()
 }

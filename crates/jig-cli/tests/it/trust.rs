@@ -77,7 +77,10 @@ fn what_a_cloned_workspace_allows_waits_until_a_person_accepts_it() {
         told.starts_with("notes\n") && told.ends_with("[exit 0]"),
         "{told}"
     );
-    assert!(told.contains("`jig trust` shows it all"), "{told}");
+    assert!(
+        told.contains("jig: not in force until you run `jig trust`: `"),
+        "{told}"
+    );
     assert!(!told.contains("secret"), "{told}");
     let told = run(&workspace, &["trust"]);
     assert!(
@@ -319,7 +322,10 @@ fn who_says_no_is_not_asked_again() {
     assert!(!screen.contains(" build "), "{screen}");
     let (_, screen) = Seat::of(&desk, &jig()).ends();
     assert!(!screen.contains("Do you accept it?"), "{screen}");
-    assert!(screen.contains("nobody has accepted"), "{screen}");
+    assert!(
+        screen.contains("not in force until you run `jig trust`"),
+        "{screen}"
+    );
 }
 
 /// The same for a seat.

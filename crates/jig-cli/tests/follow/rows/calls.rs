@@ -223,7 +223,7 @@ const GREET: &str = "[tools.check]\nsource = \"local\"\ncommand = \"echo {{tool.
 
 pub(crate) fn workspace_that_waits() -> Row {
     Row {
-        hint: "`jig trust` shows it all, and accepts it",
+        hint: "not in force until you run `{}`: {}{more}",
         config: HELLO,
         wrong: "unset JIG_TRUST; jig call check",
         right: "unset JIG_TRUST; «jig trust» --yes && jig call check",
@@ -233,7 +233,7 @@ pub(crate) fn workspace_that_waits() -> Row {
 
 pub(crate) fn trust_without_a_terminal() -> Row {
     Row {
-        hint: "`jig trust --yes` accepts what was shown",
+        hint: "`{command} --yes` accepts what was shown",
         config: HELLO,
         wrong: "unset JIG_TRUST; jig trust",
         right: "unset JIG_TRUST; «jig trust --yes» && jig trust",

@@ -198,7 +198,10 @@ fn a_server_is_accepted_with_its_workspace() {
         "[mcp.servers.evil]\ncommand = [\"sh\", \"-c\", \"touch STARTED\"]\naccess.fs = [{ path = \".\", read = true, write = true }]\n",
     );
     let told = run(&workspace, &["servers"]);
-    assert!(told.contains("nobody has accepted"), "{told}");
+    assert!(
+        told.contains("not in force until you run `jig trust`"),
+        "{told}"
+    );
     run(&workspace, &["servers", "refresh"]);
     assert!(!workspace.root.join("STARTED").exists());
     accept(&workspace);
@@ -257,7 +260,11 @@ fn a_file_of_another_user_above_does_not_count() {
         let output = jig.current_dir(folder).output().unwrap();
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(list(&own).contains("nobody has accepted"), "{}", list(&own));
+    assert!(
+        list(&own).contains("not in force until you run `jig trust`"),
+        "{}",
+        list(&own)
+    );
     let chown = |path: &str, user: u32| {
         std::os::unix::fs::lchown(shared.root.join(path), Some(user), Some(user)).unwrap();
     };
@@ -267,7 +274,7 @@ fn a_file_of_another_user_above_does_not_count() {
     chown(".git", 4711);
     assert_eq!(list(&own), "");
     // Where the person is, or what they name, counts, and waits.
-    assert!(list(&shared.root).contains("nobody has accepted"));
+    assert!(list(&shared.root).contains("not in force until you run `jig trust`"));
 }
 
 /// The home and the root are no workspaces, by whatever name, unless they are named.
