@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use camino::Utf8PathBuf;
+use clap::{Arg, CommandFactory as _};
 use jig_broker::{ConfineError, ProgramStartError, RunningProgram};
 use jig_engine::CommandError;
-use jig_project::{audit_log, locate};
+use jig_project::{audit_log, locate, servers};
 use jig_proto::hint;
 use jig_runtime::StartError;
 use jig_sandbox::{
@@ -30,7 +31,7 @@ use signal_hook::iterator::{Handle, Signals};
 use self::end_request::EndRequest;
 use self::output_meter::OutputMeter;
 use self::relay::TerminalRelay;
-use crate::args::{ColorWhen, HoldArgs};
+use crate::args::{Args, ColorWhen, HoldArgs};
 use crate::limits;
 use crate::output::CliOutput;
 use crate::terminal::{self, KeptSettings};
@@ -190,7 +191,12 @@ pub(crate) fn words(command: &[String], ours: &str) -> anyhow::Result<Vec<String
     let mut command = command.to_vec();
     if let Some(word) = command.first().filter(|word| word.starts_with('-')) {
         // What looks like an option of ours was not known, and became the first word of the command.
-        let hint = hint!("`{ours} --help` lists the options; the command comes after `--`");
+        let hint = match near_option(word, ours) {
+            Some(near) => hint!(
+                "did you mean `{near}`? `{ours} --help` lists the options; the command comes after `--`"
+            ),
+            None => hint!("`{ours} --help` lists the options; the command comes after `--`"),
+        };
         return Err(
             anyhow!(hint).context(format!("`{word}` is no option of {ours}, and no program"))
         );
@@ -204,6 +210,18 @@ pub(crate) fn words(command: &[String], ours: &str) -> anyhow::Result<Vec<String
         *program = parts.collect::<Utf8PathBuf>().into_string();
     }
     Ok(command)
+}
+
+/// The option of a command of ours that was probably meant.
+fn near_option(word: &str, ours: &str) -> Option<String> {
+    let meant = word.strip_prefix("--")?.split('=').next()?;
+    let command = Args::command();
+    let verb = ours.split(' ').next_back()?;
+    let verb = command.find_subcommand(verb)?;
+    let all = verb.get_arguments().chain(command.get_arguments());
+    let shown = all.filter(|option| !option.is_hide_set());
+    let near = servers::closest(meant, shown.filter_map(Arg::get_long))?;
+    Some(format!("--{near}"))
 }
 
 /// What the options on holding a command set on the tool under whose policy it runs, which this table of the

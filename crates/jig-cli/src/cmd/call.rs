@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail};
 use jig_config::{ParameterType, Tool};
 use jig_engine::{Asker, Call, CallError, Engine};
-use jig_project::{CommandEnvironment, Project, audit_log, engines, servers};
-use jig_proto::{Content, ToolError, hint, visible_lines};
+use jig_project::{CommandEnvironment, Project, audit_log, engines, servers, shell_word};
+use jig_proto::{Content, ToolError, hint, visible_line, visible_lines};
 use jig_runtime::HandleError;
 use serde_json::{Map, Value as Json, json};
 
@@ -95,7 +95,15 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
             ),
         },
         CallError::Arguments { errors, .. } => {
-            let hint = hint!("`jig tools {}` lists the parameters", tool.name);
+            let missing = &errors.missing;
+            let hint = match !missing.is_empty() && missing.len() == errors.problems.len() {
+                true => hint!(
+                    "add {}; `jig tools {}` lists the parameters",
+                    placeholders(missing),
+                    tool.name
+                ),
+                false => hint!("`jig tools {}` lists the parameters", tool.name),
+            };
             return anyhow!(hint).context(format!("Invalid arguments: {errors}"));
         }
         CallError::Log { .. } => audit_log::no_log(),
@@ -108,6 +116,13 @@ pub(crate) fn explained(error: CallError, tool: &Tool) -> anyhow::Error {
         _ => return error.into(),
     };
     anyhow!(hint).context(error)
+}
+
+/// Arguments without their values, as they are written after the name of a tool.
+fn placeholders(names: &[String]) -> String {
+    let word = |name: &String| format!("{}=…", visible_line(&shell_word(name)));
+    let words = names.iter().map(word);
+    words.collect::<Vec<String>>().join(" ")
 }
 
 /// The engine for the tools of a workspace, with what counts for this process.

@@ -54,6 +54,9 @@ rows! {
     calls::state_that_cannot_be_written,
     calls::words_that_are_no_arguments,
     calls::call_about_a_handle,
+    calls::terminal_that_waits_for_a_key,
+    calls::unknown_option,
+    calls::argument_of_another_name,
     calls::workspace_that_waits,
     calls::trust_without_a_terminal,
     calls::writing_beside_what_waits,
@@ -241,6 +244,7 @@ impl Scene {
             .current_dir(&self.root)
             .env_clear()
             .env("HOME", self.folder.path().join("my home"))
+            // Most rows are not about acceptance, which the trial of first mistakes goes through each time.
             .env("JIG_TRUST", "1")
             .env(
                 "PATH",

@@ -29,7 +29,7 @@ fn mistakes_are_explained() {
     ");
     assert_snapshot!(told(&["--lenint", "--", "cat"]), @"
     error: `--lenint` is no option of jig proxy, and no program
-    hint: `jig proxy --help` lists the options; the command comes after `--`
+    hint: did you mean `--lenient`? `jig proxy --help` lists the options; the command comes after `--`
     [exit 125]
     ");
     assert_snapshot!(told(&["-i", "nothing", "--", "cat"]), @"

@@ -26,6 +26,8 @@ pub(crate) struct Mistake {
     /// The hint that is followed, as it stands in the source after `hint: `; empty if a rule or a flag is
     /// offered.
     pub(crate) follows: &'static str,
+    /// What only the person can know, for the words that stand for it in a message.
+    pub(crate) fills: &'static [(&'static str, &'static str)],
     /// Who has to listen.
     pub(crate) server: Listens,
 }
@@ -62,6 +64,16 @@ pub(crate) enum Listens {
 impl Default for Way {
     fn default() -> Self {
         Way::Tool("true")
+    }
+}
+
+impl Mistake {
+    /// What a message says, with what the person knows in it.
+    pub(crate) fn filled(&self, text: &str) -> String {
+        let all = self.fills.iter();
+        all.fold(text.to_owned(), |text, (blank, value)| {
+            text.replace(blank, value)
+        })
     }
 }
 

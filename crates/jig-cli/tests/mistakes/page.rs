@@ -73,9 +73,15 @@ fn rows(mistake: &Mistake) -> Vec<String> {
         let remedy = Remedy::find(&first.said);
         let remedy = remedy.unwrap_or_else(|| panic!("no remedy in: {}", first.said));
         let config = remedy.config(scene.config(), &first.said);
-        scene.configure(&config);
+        scene.configure(&mistake.filled(&config));
         let again = remedy.command(&scene.filled(&command), &first.said);
-        let second = scene.run(&again);
+        let again = mistake.filled(&again);
+        let mut second = scene.run(&again);
+        let waits = scene.waits(remedy.workspace());
+        if waits {
+            accept(&scene, &second.said);
+            second = scene.run(&again);
+        }
         assert!(
             second.success && second.said.contains(mistake.works),
             "first: {}\nwith: {remedy:?}\nthen: {}",
@@ -98,11 +104,25 @@ fn rows(mistake: &Mistake) -> Vec<String> {
                     .replace("{beside}", "/elsewhere"),
             ),
             cell(&scene.stable(&message)),
-            code(&scene.stable(&remedy.to_string())),
+            shown(&scene.stable(&remedy.to_string()), waits),
         ];
         rows.borrow_mut().push(format!("| {} |", cells.join(" | ")));
     });
     rows.into_inner()
+}
+
+/// The person accepts what they wrote, by the commands that jig names.
+fn accept(scene: &Scene<'_>, said: &str) {
+    let command = |said: &str, mark: &str| {
+        let line = said.lines().find(|line| line.contains(mark));
+        let line = line.unwrap_or_else(|| panic!("`{mark}` is not in: {said}"));
+        line.split('`').nth(1).unwrap().to_owned()
+    };
+    let shows = command(said, "jig: not in force until you run `");
+    let shown = scene.run(&shows);
+    let accepts = command(&shown.said, "hint: `");
+    let accepted = scene.run(&accepts);
+    assert!(accepted.success, "{accepts}: {}", accepted.said);
 }
 
 /// No flag is offered that was given already, but for a limit, which gets another value; and the log offers
@@ -134,12 +154,25 @@ fn denial(said: &str) -> String {
         let mut lines = said.lines();
         lines.find_map(|line| line.split_once(mark))
     });
-    let (_, line) = line.unwrap_or_else(|| panic!("nothing was refused: {said}"));
+    let (_, mut line) = line.unwrap_or_else(|| panic!("nothing was refused: {said}"));
+    // What the hint is about says more than that a program failed.
+    if line.contains("` exited with code ")
+        && let Some((before, _)) = said.split_once("\nhint: ")
+        && let Some((_, about)) = before.lines().last().unwrap().split_once(": ")
+    {
+        line = about;
+    }
     // How often a program tries again is its own affair.
     match line.rsplit_once(" (") {
         Some((line, count)) if count.ends_with(" times)") => line.to_owned(),
         _ => line.to_owned(),
     }
+}
+
+/// What is done, and that it was accepted.
+fn shown(does: &str, waits: bool) -> String {
+    let accepted = if waits { "<br>then `jig trust`" } else { "" };
+    format!("{}{accepted}", code(does))
 }
 
 fn code(text: &str) -> String {

@@ -27,6 +27,16 @@ pub(crate) enum Remedy {
     Underlined(String),
     /// Another command, which shows what is needed.
     Ask(String),
+    /// Words to add at the end of the command.
+    More(String),
+    /// A word to add to the `command` of the tool.
+    Word(String),
+    /// A last line for the script of the tool.
+    End(String),
+    /// What each line of the script of the tool becomes; the line stands there as `PROGRAM`.
+    Lines(String),
+    /// What `jig run` is given in the place of its command, which stands there as `SERVER`.
+    Within(String),
 }
 
 impl Remedy {
@@ -72,8 +82,20 @@ impl Remedy {
     /// The command as it is given afterwards, `message` being what was said to it.
     pub(crate) fn command(&self, command: &str, message: &str) -> String {
         match self {
-            Remedy::Add(_) | Remedy::Remove(_) | Remedy::Set(_) | Remedy::Underlined(_) => {
-                command.to_owned()
+            Remedy::Add(_)
+            | Remedy::Remove(_)
+            | Remedy::Set(_)
+            | Remedy::Underlined(_)
+            | Remedy::Word(_) => command.to_owned(),
+            Remedy::More(words) => format!("{command} {words}"),
+            Remedy::End(line) => format!("echo {line} >> tool.sh && {command}"),
+            Remedy::Lines(line) => {
+                let line = line.replace("PROGRAM", "&");
+                format!("sed -i 's/.*/{line}/' tool.sh && {command}")
+            }
+            Remedy::Within(words) => {
+                let (before, server) = command.split_once("jig run ").unwrap();
+                format!("{before}jig run {}", words.replace("SERVER", server))
             }
             Remedy::First(first) => format!("{first} && {command}"),
             Remedy::Ask(other) => other.clone(),
@@ -104,6 +126,14 @@ impl Remedy {
         }
     }
 
+    /// The flag that chooses the workspace, if it is another one afterwards.
+    pub(crate) fn workspace(&self) -> &str {
+        match self {
+            Remedy::With(flag) if flag.starts_with("-C ") => flag,
+            _ => "",
+        }
+    }
+
     /// The configuration as it is afterwards.
     pub(crate) fn config(&self, config: &str, message: &str) -> String {
         match self {
@@ -114,12 +144,23 @@ impl Remedy {
                 let lines = config.lines().filter(|line| !line.starts_with(key));
                 lines.collect::<Vec<&str>>().join("\n")
             }
+            Remedy::Word(word) => {
+                let word = |line: &str| match line.starts_with("command = ") {
+                    true => format!("{} {word}\"\n", line.strip_suffix('"').unwrap()),
+                    false => format!("{line}\n"),
+                };
+                config.lines().map(word).collect()
+            }
             Remedy::Flags(_)
             | Remedy::First(_)
             | Remedy::Instead(_)
             | Remedy::With(_)
             | Remedy::Without(_)
-            | Remedy::Ask(_) => config.to_owned(),
+            | Remedy::Ask(_)
+            | Remedy::More(_)
+            | Remedy::End(_)
+            | Remedy::Lines(_)
+            | Remedy::Within(_) => config.to_owned(),
         }
     }
 }
@@ -135,7 +176,12 @@ impl fmt::Display for Remedy {
             | Remedy::With(text)
             | Remedy::Set(text)
             | Remedy::Underlined(text)
-            | Remedy::Ask(text) => f.write_str(text),
+            | Remedy::Ask(text)
+            | Remedy::More(text)
+            | Remedy::Word(text)
+            | Remedy::End(text)
+            | Remedy::Lines(text)
+            | Remedy::Within(text) => f.write_str(text),
             Remedy::Without(flag) => write!(f, "without {flag}"),
             Remedy::Remove(key) => write!(f, "the rule without {key}"),
         }
@@ -146,12 +192,36 @@ impl fmt::Display for Remedy {
 fn said(message: &str) -> Option<Remedy> {
     let mut lines = message.lines();
     if let Some((_, help)) = lines.find_map(|line| line.split_once("= help: ")) {
-        return Some(Remedy::Underlined(quoted(help)?));
+        let written = help
+            .split_once("write ")
+            .map_or(help, |(_, written)| written);
+        return Some(Remedy::Underlined(quoted(written)?));
     }
     let mut lines = message.lines();
     let hint = lines.find_map(|line| line.strip_prefix("hint: "))?;
     // A command of a shell stands at the end.
     let last = hint.rsplit(": ").next()?;
+    if last.contains("SERVER") {
+        return Some(Remedy::Within(last.to_owned()));
+    }
+    if last.contains("PROGRAM") {
+        return Some(Remedy::Lines(last.to_owned()));
+    }
+    if let Some((_, line)) = hint.split_once("end the script with ") {
+        return Some(Remedy::End(quoted(line)?));
+    }
+    if let Some((_, flag)) = hint.split_once("to use it, add ") {
+        return Some(Remedy::With(quoted(flag)?));
+    }
+    if hint.starts_with("add `") && hint.contains("` to `command`") {
+        return Some(Remedy::Word(quoted(hint)?));
+    }
+    let added = hint
+        .strip_prefix("add ")
+        .and_then(|hint| hint.split_once("; "));
+    if let Some((words, _)) = added.filter(|(words, _)| words.contains("=…")) {
+        return Some(Remedy::More(words.to_owned()));
+    }
     if SHELL.iter().any(|program| last.starts_with(program)) {
         return Some(Remedy::First(last.to_owned()));
     }
@@ -204,7 +274,7 @@ fn is_limit(flag: &str) -> bool {
     .contains(&flag)
 }
 
-/// The configuration with what the message underlines replaced by a text.
+/// The configuration with what the message underlines replaced by a text, which may repeat the key before it.
 fn edited(config: &str, message: &str, text: &str) -> String {
     let mut lines = message.lines();
     let place = lines.find_map(|line| line.split_once("--> jig.toml:"));
@@ -215,7 +285,20 @@ fn edited(config: &str, message: &str, text: &str) -> String {
     let length = marks.matches('^').count();
     let mut lines: Vec<String> = config.lines().map(ToOwned::to_owned).collect();
     let line = &mut lines[line - 1];
-    line.replace_range(column - 1..column - 1 + length, text);
+    let (mut start, mut end) = (column - 1, column - 1 + length);
+    // The message can quote a part of what is underlined.
+    let wrong = quoted(message).unwrap_or_default();
+    if wrong.starts_with("{{")
+        && let Some(at) = line[start..end].find(&wrong)
+    {
+        (start, end) = (start + at, start + at + wrong.len());
+    }
+    if let Some((key, _)) = text.split_once(" = ")
+        && line[..start].ends_with(&format!("{key} = "))
+    {
+        start -= key.len() + " = ".len();
+    }
+    line.replace_range(start..end, text);
     lines.join("\n") + "\n"
 }
 

@@ -109,6 +109,10 @@ impl<'a> Scene<'a> {
         scene.configure(&scene.filled(&config));
         let ready = scene.run(&format!("set -e\n{}", mistake.setup));
         assert!(ready.success, "{}: {}", mistake.setup, ready.said);
+        // A file that does not load cannot be accepted, and mending it comes first.
+        let accepted = scene.run("jig trust --yes");
+        let loads = || scene.run("jig config check").success;
+        assert!(accepted.success || !loads(), "{}", accepted.said);
         Some(scene)
     }
 
@@ -117,11 +121,20 @@ impl<'a> Scene<'a> {
         config.clone_into(&mut self.config);
     }
 
+    /// Whether the files of the workspace that this flag chooses allow something that the person has not accepted.
+    pub(crate) fn waits(&self, workspace: &str) -> bool {
+        let told = self
+            .run(&format!("jig {workspace} trust --json 2>/dev/null"))
+            .said;
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        told["accepted"] == false
+    }
+
     pub(crate) fn config(&self) -> &str {
         &self.config
     }
 
-    /// Runs the words of a shell.
+    /// Runs the words of a shell, for a person who accepts nothing by a variable.
     pub(crate) fn run(&self, command: &str) -> Ran {
         let home = self.site.beside("home");
         let path = format!(
@@ -132,6 +145,7 @@ impl<'a> Scene<'a> {
             .site
             .command("/bin/sh".as_ref())
             .args(["-c", &self.filled(command)])
+            .env_remove("JIG_TRUST")
             .env("PATH", path)
             .env("API_TOKEN", "of the user")
             .output()

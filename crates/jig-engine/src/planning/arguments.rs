@@ -16,13 +16,17 @@ pub(crate) fn complete(
     given: Map<String, Value>,
     parameters: &IndexMap<String, Parameter>,
 ) -> Result<Map<String, Value>, ArgumentErrors> {
-    let mut errors = Vec::new();
-    let completed = object(given, parameters, "", &mut errors);
-    if errors.is_empty() {
-        Ok(completed)
-    } else {
-        Err(ArgumentErrors(errors))
+    let mut problems = Vec::new();
+    let completed = object(given, parameters, "", &mut problems);
+    if problems.is_empty() {
+        return Ok(completed);
     }
+    let is_missing = |(name, parameter): &(&String, &Parameter)| {
+        parameter.required && !completed.contains_key(*name)
+    };
+    let missing = parameters.iter().filter(is_missing);
+    let missing = missing.map(|(name, _)| name.clone()).collect();
+    Err(ArgumentErrors { problems, missing })
 }
 
 fn object(
@@ -167,13 +171,18 @@ fn join(path: &str, name: &str) -> String {
     }
 }
 
-/// Every argument of a call that does not fit, in words.
+/// Every argument of a call that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArgumentErrors(pub Vec<String>);
+pub struct ArgumentErrors {
+    /// In words.
+    pub problems: Vec<String>,
+    /// The parameters that have to be given and were not.
+    pub missing: Vec<String>,
+}
 
 impl fmt::Display for ArgumentErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("; "))
+        f.write_str(&self.problems.join("; "))
     }
 }
 

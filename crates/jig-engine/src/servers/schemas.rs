@@ -177,7 +177,10 @@ pub(super) fn check(
                 .collect(),
         };
         faults.dedup();
-        return Err(ArgumentErrors(faults));
+        return Err(ArgumentErrors {
+            problems: faults,
+            missing: Vec::new(),
+        });
     }
     match arguments {
         Value::Object(arguments) => Ok(arguments),

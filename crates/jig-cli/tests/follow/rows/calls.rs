@@ -221,6 +221,39 @@ pub(crate) fn suggest_with_state_inside() -> Row {
 const GREET: &str = "[tools.check]\nsource = \"local\"\ncommand = \"echo {{tool.arguments.name}}\"\n\
                      run = \"unattended\"\nparameters.name = { type = \"string\", required = true }\n";
 
+pub(crate) fn terminal_that_waits_for_a_key() -> Row {
+    Row {
+        hint: "if it waits for a key, set `stateful = true` for it, spawn it and send it input",
+        config: "[tools.check]\nsource = \"local\"\nrun = \"unattended\"\nterminal = { rows = 24, cols = 80 }\n\
+                 command = { program = \"stty -icanon && head -c 24 && echo thanks\", shell = true }\n\
+                 sandbox.limits.time = \"2s\"\n",
+        wrong: "jig call check",
+        right: "sed -i '$a «stateful = true»\n/limits/d' jig.toml; jig spawn check --id h_1; \
+                jig apply h_1 --line 'Ada Lovelace, of London, in Marylebone'",
+        works: "thanks",
+    }
+}
+
+pub(crate) fn unknown_option() -> Row {
+    Row {
+        hint: "`{ours} --help` lists the options; the command comes after `--`",
+        config: "",
+        wrong: "jig run --zzzzzzzz -- true",
+        right: "«jig run --help»",
+        works: "--read",
+    }
+}
+
+pub(crate) fn argument_of_another_name() -> Row {
+    Row {
+        hint: "`jig tools {}` lists the parameters",
+        config: GREET,
+        wrong: "jig call check title=Ada",
+        right: "«jig tools check» | grep name && jig call check name=Ada",
+        works: "Ada",
+    }
+}
+
 pub(crate) fn workspace_that_waits() -> Row {
     Row {
         hint: "not in force until you run `{}`: {}{more}",

@@ -37,6 +37,48 @@ pub(crate) fn key_of_others() -> Mistake {
     )
 }
 
+pub(crate) fn shell_syntax() -> Mistake {
+    Mistake {
+        files: &[("notes.txt", "milk\nbread\n")],
+        config: "[tools.check]\nsource = \"local\"\nrun = \"unattended\"\ncommand = \"cat notes.txt | tail -n 1\"\n",
+        way: Way::Shell("jig call check"),
+        works: "bread",
+        ..wrong("syntax of a shell in `command`", "")
+    }
+}
+
+pub(crate) fn glob() -> Mistake {
+    wrong(
+        "a pattern in the path of a rule",
+        "[tools.check]\nsource = \"local\"\ncommand = \"true\"\naccess.fs = [{ path = \"src/**/*.rs\", read = true }]\n",
+    )
+}
+
+pub(crate) fn port_as_host() -> Mistake {
+    wrong(
+        "a port in the place of a host",
+        "[tools.check]\nsource = \"local\"\ncommand = \"true\"\naccess.net = [{ host = \"8080\", allow = true }]\n",
+    )
+}
+
+pub(crate) fn unused_parameter() -> Mistake {
+    Mistake {
+        config: "[tools.check]\nsource = \"local\"\nrun = \"unattended\"\ncommand = \"dirname\"\nparameters.path.type = \"string\"\n",
+        way: Way::Shell("jig call check path=src/main.c"),
+        works: "src",
+        ..wrong("a parameter that never reaches the program", "")
+    }
+}
+
+pub(crate) fn mistyped_template() -> Mistake {
+    Mistake {
+        config: "[tools.check]\nsource = \"local\"\nrun = \"unattended\"\ncommand = \"dirname {{tool.arguments.paht}}\"\nparameters.path.type = \"string\"\n",
+        way: Way::Shell("jig call check path=src/main.c"),
+        works: "src",
+        ..wrong("a mistyped name in a template", "")
+    }
+}
+
 fn wrong(name: &'static str, config: &'static str) -> Mistake {
     Mistake {
         name,

@@ -41,6 +41,21 @@ pub(crate) fn run_service() -> Mistake {
     }
 }
 
+pub(crate) fn run_server() -> Mistake {
+    Mistake {
+        name: "`jig run`: a server that nobody can reach",
+        files: &[("notes.txt", "buy milk\n")],
+        way: Way::Run("timeout 5 /usr/bin/python3 -m http.server 8123"),
+        works: "buy milk",
+        follows: "to serve your browser, start it without jig; to serve a program, start both in one command: sh -c 'SERVER & CLIENT'",
+        fills: &[(
+            "CLIENT",
+            "curl -sS --retry 9 --retry-connrefused --retry-delay 1 http://127.0.0.1:8123/notes.txt",
+        )],
+        ..Mistake::default()
+    }
+}
+
 pub(crate) fn run_toolchain() -> Mistake {
     Mistake {
         name: "`jig run`: a toolchain in the home directory",

@@ -94,9 +94,10 @@ pub(crate) fn shell_line() -> Mistake {
 pub(crate) fn unknown_option() -> Mistake {
     Mistake {
         name: "an option that does not exist",
+        files: &[("notes.txt", "buy milk\n")],
         way: Way::Shell("jig run --raed notes.txt cat notes.txt"),
-        works: "--read",
-        follows: "`{ours} --help` lists the options; the command comes after `--`",
+        works: "buy milk",
+        follows: "did you mean `{near}`? `{ours} --help` lists the options; the command comes after `--`",
         ..Mistake::default()
     }
 }
@@ -112,14 +113,25 @@ pub(crate) fn tool_name() -> Mistake {
     }
 }
 
+pub(crate) fn folder_of_configuration() -> Mistake {
+    Mistake {
+        name: "a `jig.toml` in a folder below",
+        files: &[("app/jig.toml", HELLO)],
+        way: Way::Shell("jig call check"),
+        works: "hello",
+        ..Mistake::default()
+    }
+}
+
 pub(crate) fn missing_argument() -> Mistake {
     Mistake {
         name: "a call without an argument that is required",
         config: "[tools.check]\nsource = \"local\"\ncommand = \"echo {{tool.arguments.name}}\"\n\
                  run = \"unattended\"\nparameters.name = { type = \"string\", required = true }\n",
         way: Way::Shell("jig call check"),
-        works: "name",
-        follows: "`jig tools {}` lists the parameters",
+        works: "Ada",
+        follows: "add {}; `jig tools {}` lists the parameters",
+        fills: &[("…", "Ada")],
         ..Mistake::default()
     }
 }
@@ -216,6 +228,46 @@ pub(crate) fn topic_name() -> Mistake {
     }
 }
 
+pub(crate) fn background() -> Mistake {
+    Mistake {
+        name: "a process that goes to the background",
+        files: &[
+            (
+                "tool.sh",
+                "/usr/bin/python3 later.py > /dev/null 2>&1 &\n\
+                 until grep -q python3 /proc/$!/comm; do :; done\n",
+            ),
+            (
+                "later.py",
+                "import time\ntime.sleep(2)\nopen('made.txt', 'w').write('finished')\n",
+            ),
+        ],
+        setup: "/usr/bin/python3 --version",
+        config: SH,
+        way: Way::Shell("jig call check && cat made.txt"),
+        works: "finished",
+        follows: "to wait for {it}, end the script with `wait`{longer}",
+        ..Mistake::default()
+    }
+}
+
+pub(crate) fn empty_input() -> Mistake {
+    Mistake {
+        name: "a program that waits for input",
+        files: &[
+            ("tool.sh", "/usr/bin/python3 ask.py\n"),
+            ("ask.py", "print('hello', input('Name: '))\n"),
+        ],
+        setup: "/usr/bin/python3 --version",
+        config: SH,
+        way: Way::Shell("jig call check"),
+        works: "hello Ada",
+        follows: "to answer it, set `stateful = true` for it, spawn it and send it input; where the answer is known, write it into the command: echo INPUT | PROGRAM",
+        fills: &[("INPUT", "Ada")],
+        ..Mistake::default()
+    }
+}
+
 /// A tool that does one thing.
 const HELLO: &str =
     "[tools.check]\nsource = \"local\"\ncommand = \"echo hello\"\nrun = \"unattended\"\n";
@@ -223,3 +275,7 @@ const HELLO: &str =
 /// A tool that is a script of the workspace.
 const SCRIPT: &str =
     "[tools.check]\nsource = \"local\"\ncommand = \"./hello\"\nrun = \"unattended\"\n";
+
+/// A tool whose script no kernel has to start.
+const SH: &str =
+    "[tools.check]\nsource = \"local\"\ncommand = \"sh tool.sh\"\nrun = \"unattended\"\n";
