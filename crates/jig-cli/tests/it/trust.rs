@@ -67,6 +67,7 @@ fn cloned(config: &str) -> Workspace {
     workspace
 }
 
+/// a person vouches for a workspace, not its files.
 #[test]
 fn what_a_cloned_workspace_allows_waits_until_a_person_accepts_it() {
     let workspace = cloned(STRANGER);
