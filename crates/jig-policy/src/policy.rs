@@ -152,7 +152,7 @@ impl Policy {
         } else {
             Capability::Create
         };
-        let both = away.and(self.fs.decide(wanted, to.path()));
+        let both = away.and(self.decide_fs(wanted, to));
         match self.fs.pinned(to.path(), Capability::Create) {
             Some(pinned) if entry == MovedEntry::Directory => both.and(pinned),
             _ => both,

@@ -284,6 +284,11 @@ impl ResolvedPath {
         }
     }
 
+    /// Whether it is a path of a repository, as [`in_repository`](Self::in_repository) says.
+    pub fn is_in_repository(&self) -> bool {
+        self.repository.is_some()
+    }
+
     /// How many components make up the folder that is a repository, or becomes one.
     pub(crate) fn repository(&self) -> Option<usize> {
         self.repository.map(usize::from)

@@ -26,6 +26,7 @@ mod open;
 #[cfg(target_os = "linux")]
 mod open_attacks;
 mod process;
+mod repository_shapes;
 mod server;
 mod sidesteps;
 mod staying;

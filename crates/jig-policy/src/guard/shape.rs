@@ -30,10 +30,34 @@ impl GitPart {
     }
 }
 
+impl GitPart {
+    /// Whether some file system takes a name for `.git`.
+    pub fn is_git(name: &str) -> bool {
+        name_matches(".git", &folded(name))
+    }
+
+    /// Whether some file system takes a name for `HEAD`, without which no folder is a repository.
+    pub fn is_head(name: &str) -> bool {
+        name_matches("HEAD", &folded(name))
+    }
+}
+
 impl BareRepository {
+    /// Whether a folder with these names is one for some file system.
+    pub fn is_with<N: AsRef<str>>(names: &[N]) -> bool {
+        let names: Vec<Cow<'_, str>> = names.iter().map(|name| folded(name.as_ref())).collect();
+        Self::is(|wanted| names.iter().any(|name| name_matches(wanted, name)))
+    }
+
     /// Whether a folder is one. `has` says whether something of a name stands in it.
     pub fn is(has: impl Fn(&str) -> bool) -> bool {
         has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+    }
+
+    /// Whether something of this name is a part of the shape.
+    pub fn has_part(name: &str) -> bool {
+        let name = folded(name);
+        SHAPE.iter().any(|part| name_matches(part, &name))
     }
 
     /// Whether a folder becomes one if something of this name comes into being in it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jig_files::{Place, PlaceKind};
+use jig_files::{Place, PlaceKind, RenameOptions};
 use jig_policy::{Capability, FileTarget, MoveTarget, MovedEntry, Permit, ResolvedPath, Verdict};
 use jig_proto::ProjectPath;
 use jig_proto::vfs::{ErrorReply, Method};
@@ -11,7 +11,7 @@ use jig_proto::visible_line_to;
 use crate::broker::BrokerCore;
 use crate::denial::MAX_TARGET;
 use crate::requests::approvals::ApprovalKey;
-use crate::requests::fs::repository_shape;
+use crate::requests::fs::repository_shape::{self, AddedParts};
 use crate::requests::judge::Judge;
 
 /// A place and the permits for it. The permits' target is this place's canonical path, and only
@@ -22,6 +22,7 @@ pub(crate) struct GrantedPlace {
     text: String,
     permits: Permits,
     beneath: Option<Arc<ProjectPath>>,
+    parts: Option<AddedParts>,
 }
 
 /// The permits for a place, kept as long as what they allowed is in use.
@@ -38,10 +39,15 @@ impl GrantedPlace {
     ) -> Result<Option<Self>, ErrorReply> {
         judge.expect_beneath(place.path(), text)?;
         let mut permits = Vec::with_capacity(wanted.len());
+        let mut parts = None;
         for capability in wanted {
+            let path = repository_shape::target(judge.inner, &place, *capability);
+            if *capability == Capability::Create {
+                parts = AddedParts::of(judge.inner, &place, &path);
+            }
             let target = FileTarget {
                 capability: *capability,
-                path: repository_shape::target(judge.inner, &place, *capability),
+                path,
             };
             permits.extend(judge.permit(target, Some(text))?);
         }
@@ -50,7 +56,24 @@ impl GrantedPlace {
             text: text.to_owned(),
             permits: Permits(permits),
             beneath: judge.beneath().cloned(),
+            parts,
         }))
+    }
+
+    /// Looks once more at what was made here, and removes it if it made a repository of a folder after all.
+    pub(super) fn expect_no_repository(&self, inner: &Arc<BrokerCore>) -> Result<(), ErrorReply> {
+        let Some((part, judged)) = self
+            .parts
+            .as_ref()
+            .and_then(|parts| parts.completing(inner))
+        else {
+            return Ok(());
+        };
+        let Some(denied) = refusal(inner, judged, &self.text) else {
+            return Ok(());
+        };
+        remove(inner, &part);
+        Err(denied)
     }
 
     /// The path as the tool wrote it and the permits, without the handle of the place.
@@ -98,6 +121,7 @@ pub(crate) struct GrantedMove {
     from_text: String,
     to_text: String,
     _permit: Permit<MoveTarget>,
+    parts: Option<AddedParts>,
 }
 
 impl GrantedMove {
@@ -121,6 +145,7 @@ impl GrantedMove {
             },
         };
         let uncovering = uncovered_by_move(judge.inner, &target);
+        let parts = AddedParts::of(judge.inner, &to, &target.to);
         let permit = judge.permit(target, Some(from_text))?;
         if let Some(path) = uncovering {
             let target = FileTarget {
@@ -137,7 +162,32 @@ impl GrantedMove {
             from_text: from_text.to_owned(),
             to_text: to_text.to_owned(),
             _permit: permit,
+            parts,
         }))
+    }
+
+    /// Looks once more at what was moved here, and moves it back if it made a repository of a folder after all.
+    pub(super) fn expect_no_repository(&self, inner: &Arc<BrokerCore>) -> Result<(), ErrorReply> {
+        let Some((part, judged)) = self
+            .parts
+            .as_ref()
+            .and_then(|parts| parts.completing(inner))
+        else {
+            return Ok(());
+        };
+        let Some(denied) = refusal(inner, judged, &self.to_text) else {
+            return Ok(());
+        };
+        let files = &inner.files;
+        let back = files.locate_entry(self.to.path()).and_then(|now| {
+            let before = files.locate_entry(self.from.path())?;
+            files.rename(&now, &before, &RenameOptions::default())
+        });
+        // What cannot go back does not stay either, nor do the folders that were made for it.
+        if back.is_err() || part != *self.to.path() {
+            remove(inner, &part);
+        }
+        Err(denied)
     }
 
     pub(super) fn from(&self) -> &Place {
@@ -155,6 +205,32 @@ impl GrantedMove {
     pub(super) fn destination_text(&self) -> &str {
         &self.to_text
     }
+}
+
+/// Why a path may not come into being, judged as it is now; `None` if it may.
+fn refusal(inner: &Arc<BrokerCore>, path: ResolvedPath, text: &str) -> Option<ErrorReply> {
+    let mut judge = Judge::new(inner, Method::FsWrite, &[]);
+    let target = FileTarget {
+        capability: Capability::Create,
+        path,
+    };
+    match judge.permit(target, Some(text)) {
+        Err(denied) => Some(denied),
+        Ok(Some(_)) => None,
+        Ok(None) => judge.take_asks().into_iter().next().map(|ask| ask.reply),
+    }
+}
+
+/// Removes what a request has just made.
+fn remove(inner: &BrokerCore, path: &ProjectPath) {
+    let Ok(place) = inner.files.locate_entry(path) else {
+        return;
+    };
+    // Whoever removes it first wins; it is gone then.
+    let _ = match place.kind() {
+        PlaceKind::Directory => inner.files.delete_tree(&place, &|_, _| true).map(|_| ()),
+        _ => inner.files.delete(&place),
+    };
 }
 
 /// What a rule says may not be read, and could be read once it is moved: the thing itself, or something

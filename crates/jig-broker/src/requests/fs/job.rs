@@ -191,8 +191,9 @@ impl FsJob {
             Self::List { at, after, limit } => replies::list(inner, &at, after.as_deref(), limit),
             Self::MakeDir { at, parents } => {
                 let made = inner.files.make_dir(at.place(), parents);
-                made.map(|()| VfsReply::DONE)
-                    .map_err(|error| at.error(&error))
+                made.map_err(|error| at.error(&error))?;
+                at.expect_no_repository(inner)?;
+                Ok(VfsReply::DONE)
             }
             Self::RemoveDir { at } => {
                 let removed = inner.files.remove_dir(at.place());
@@ -272,6 +273,7 @@ fn replace(inner: &Arc<BrokerCore>, mut job: FileReplacement) -> FsAnswer {
         };
         match done {
             Ok(_) => {
+                job.at.expect_no_repository(inner)?;
                 let etag = etag.map(|etag| etag.to_string().into());
                 return Ok(VfsReply::Done(DoneReply { etag }));
             }
@@ -380,14 +382,17 @@ fn refused(inner: &Arc<BrokerCore>, at: &GrantedPlace, path: &ProjectPath) -> Er
     denied
 }
 
-fn move_place(inner: &BrokerCore, rename: &FileMove) -> FsAnswer {
+fn move_place(inner: &Arc<BrokerCore>, rename: &FileMove) -> FsAnswer {
     let moved = &rename.moved;
     let options = RenameOptions {
         overwrite: rename.overwrite,
         parents: rename.parents,
     };
     match inner.files.rename(moved.from(), moved.to(), &options) {
-        Ok(()) => Ok(VfsReply::DONE),
+        Ok(()) => {
+            moved.expect_no_repository(inner)?;
+            Ok(VfsReply::DONE)
+        }
         Err(error) => {
             let text = match &error {
                 FilesError::AlreadyExists { .. } | FilesError::NotEmpty { .. } => {

@@ -151,6 +151,7 @@ impl OpenJob {
         for _ in 0..ATTEMPTS {
             match inner.files.open_file(self.at.place(), &options) {
                 Ok(file) => {
+                    self.at.expect_no_repository(inner)?;
                     return Ok(OpenFile::new(inner, file, &self.open, self.at));
                 }
                 Err(FilesError::Changed { .. }) => {

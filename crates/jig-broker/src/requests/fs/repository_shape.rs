@@ -22,24 +22,18 @@ pub(super) fn target(inner: &BrokerCore, place: &Place, wanted: Capability) -> R
 /// How many components of a path make up the folder that is such a repository, or becomes one with it.
 fn repository(inner: &BrokerCore, path: &ProjectPath) -> Option<usize> {
     let names: Vec<&str> = path.components().collect();
-    let stands = |names: &[&str], name: &str| {
-        let path = names.iter().chain([&name]).copied().collect::<Vec<_>>();
-        let path = ProjectPath::normalize(&path.join("/")).ok()?;
-        let place = inner.files.locate_entry(&path).ok()?;
-        place.exists().then(|| place.kind().clone())
-    };
     for (number, name) in names.iter().enumerate() {
         let folder = &names[..number];
-        if name.eq_ignore_ascii_case(".git") {
+        if GitPart::is_git(name) {
             // A `.git` that is there is judged by the names in it. One that is not comes into being with the path.
             let is_last = number + 1 == names.len();
-            let is_there = stands(folder, name) == Some(PlaceKind::Directory);
+            let is_there = stands(inner, folder, name) == Some(PlaceKind::Directory);
             return (!is_last && !is_there).then_some(number);
         }
         let Some(part) = GitPart::of(name) else {
             continue;
         };
-        let has = |name: &str| stands(folder, name).is_some();
+        let has = |name: &str| stands(inner, folder, name).is_some();
         if BareRepository::is_completed_by(name, has)
             || (part == GitPart::Obeyed && BareRepository::is(has))
         {
@@ -47,6 +41,66 @@ fn repository(inner: &BrokerCore, path: &ProjectPath) -> Option<usize> {
         }
     }
     None
+}
+
+/// What a change adds to the shape of folders. Two tools that each add one of the last two parts at once are both
+/// judged before there is a repository, so the folders are looked at once more when the change is made.
+#[derive(Debug)]
+pub(super) struct AddedParts {
+    path: ProjectPath,
+    /// How many components stood there when the change was judged.
+    stood: usize,
+}
+
+impl AddedParts {
+    /// What the change of a place adds, if it adds a part and git is guarded.
+    pub(super) fn of(inner: &BrokerCore, place: &Place, judged: &ResolvedPath) -> Option<Self> {
+        let path = place.path();
+        let guards = !judged.is_in_repository() && inner.policy.guard_lines().has_git();
+        if place.exists() || !guards || !path.components().any(BareRepository::has_part) {
+            return None;
+        }
+        let names: Vec<&str> = path.components().collect();
+        let stands = |(number, name)| stands(inner, &names[..number], name).is_some();
+        let stood = names
+            .iter()
+            .copied()
+            .enumerate()
+            .take_while(|part| stands(*part));
+        let stood = stood.count();
+        Some(Self {
+            path: path.clone(),
+            stood,
+        })
+    }
+
+    /// The part that made a folder a repository after all, and the path as it has to be judged now.
+    pub(super) fn completing(&self, inner: &BrokerCore) -> Option<(ProjectPath, ResolvedPath)> {
+        let names: Vec<&str> = self.path.components().collect();
+        let new = names.iter().enumerate().skip(self.stood);
+        let mut parts = new.filter(|(_, name)| BareRepository::has_part(name));
+        let (number, _) = parts.find(|(number, _)| {
+            let folder = &names[..*number];
+            !is_below_git(folder)
+                && BareRepository::is(|name| stands(inner, folder, name).is_some())
+        })?;
+        let part = ProjectPath::normalize(&names[..=number].join("/")).ok()?;
+        let judged = ResolvedPath::from_handle(self.path.clone()).in_repository(number);
+        Some((part, judged))
+    }
+}
+
+/// Whether a folder is a `.git`, or lies in one.
+fn is_below_git(folder: &[&str]) -> bool {
+    folder.iter().any(|name| GitPart::is_git(name))
+}
+
+/// What stands in a folder under a name.
+fn stands(inner: &BrokerCore, folder: &[&str], name: &str) -> Option<PlaceKind> {
+    let path = folder.iter().chain([&name]).copied().collect::<Vec<_>>();
+    let path = ProjectPath::normalize(&path.join("/")).ok()?;
+    let place = inner.files.locate_entry(&path).ok()?;
+    place.exists().then(|| place.kind().clone())
 }
 
 #[cfg(test)]
