@@ -20,6 +20,7 @@ mod files;
 mod gateway;
 #[cfg(target_os = "linux")]
 mod guarded_names;
+mod guards;
 mod http;
 mod llm;
 mod open;

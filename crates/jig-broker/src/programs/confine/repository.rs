@@ -3,7 +3,10 @@
 //!
 //! Without the preset or a rule that names the place, none comes into being.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use jig_policy::{BareRepository, GitPart};
 
 use super::host_files;
 
@@ -14,7 +17,34 @@ mod tests;
 /// so that who stands in it has git obey it.
 pub(super) fn is_bare(directory: &Path) -> bool {
     let has = |name: &str| host_files::exists_itself(&directory.join(name));
-    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
+    if BareRepository::is(has) {
+        return true;
+    }
+    // Another file system may compare the names without case.
+    let names = host_files::names(directory);
+    let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    BareRepository::is_with(&names)
+}
+
+/// The head of a bare repository, by the name that it has: without it there is none.
+pub(super) fn head(directory: &Path) -> PathBuf {
+    let usual = PathBuf::from("HEAD");
+    if host_files::exists_itself(&directory.join(&usual)) {
+        return usual;
+    }
+    let names = host_files::names(directory);
+    let mut heads = names.into_iter().filter(|name| is_head(name));
+    heads.next().map_or(usual, PathBuf::from)
+}
+
+/// Whether some file system takes a name for `.git`.
+pub(super) fn is_git(name: &OsStr) -> bool {
+    GitPart::is_git(&name.to_string_lossy())
+}
+
+/// Whether some file system takes a name for `HEAD`.
+pub(super) fn is_head(name: &OsStr) -> bool {
+    GitPart::is_head(&name.to_string_lossy())
 }
 
 /// Whether a directory of hooks is missing, or holds only the examples that git puts into new repositories,

@@ -16,7 +16,7 @@ use rustix::fs::{self, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::listing::{self, DirectoryIdentity, SensitiveKind, SensitiveListing};
-use super::move_away;
+use super::{move_away, repository};
 
 mod places;
 
@@ -36,7 +36,7 @@ pub(super) struct WalkFindings {
     pub(super) pinned: Vec<PathBuf>,
     /// Repositories of git below the workspace, relative as well: their `.git`, if it is a directory.
     pub(super) repositories: Vec<PathBuf>,
-    /// Whatever else has the name `.git` below the workspace: it leads to a repository.
+    /// Whatever else has the name `.git` below the workspace, in any spelling: it leads to a repository.
     pub(super) git_links: Vec<PathBuf>,
     /// Directories, also the workspace itself, with something of the name `HEAD` in them: only such can be
     /// repositories without being called `.git`.
@@ -104,10 +104,10 @@ fn walk_at_most(
     Ok(walk.found)
 }
 
-/// The lines of the table of guards that are found by name. Repositories of git are found apart, each as a whole.
+/// The lines of the table of guards that are found by name. A `.git` itself is found apart.
 fn named_lines(policy: &Policy) -> GuardLines {
     let lines = policy.guard_lines();
-    lines.retain(|line| line.kind() != GuardKind::Git)
+    lines.retain(|line| line.kind() != GuardKind::Git || !line.only_itself())
 }
 
 /// How the names end that matter.
@@ -125,9 +125,9 @@ struct WalkedDirectory {
     below: Vec<WalkedDirectory>,
     /// Names in it that are sensitive, and no directories.
     sensitive: Vec<(OsString, SensitiveKind)>,
-    /// Whether something in it has the name `.git`, and is no directory.
-    has_git_link: bool,
-    /// The same for `HEAD`.
+    /// Names in it that some file system takes for `.git`, and that are no directories.
+    git_links: Vec<OsString>,
+    /// Whether there is such a name for `HEAD`.
     has_head: bool,
     is_sensitive: bool,
     is_pinned: bool,
@@ -197,10 +197,10 @@ impl<'p> WorkspaceWalk<'p> {
             };
             found.push(path.join(name));
         }
-        if node.has_git_link && !path.as_os_str().is_empty() {
-            self.found.git_links.push(path.join(".git"));
+        for name in &node.git_links {
+            self.found.git_links.push(path.join(name));
         }
-        if node.has_head && !path.iter().any(|name| name == ".git") {
+        if node.has_head && !path.iter().any(repository::is_git) {
             self.found.heads.push(path.clone());
         }
         for below in &mut node.below {
@@ -211,7 +211,7 @@ impl<'p> WorkspaceWalk<'p> {
             if below.is_pinned {
                 self.found.pinned.push(path.clone());
             }
-            if below.name == ".git" && path.as_os_str() != ".git" {
+            if repository::is_git(&below.name) && path.as_os_str() != ".git" {
                 self.found.repositories.push(path.clone());
             }
             if !below.is_closed {
@@ -266,8 +266,12 @@ impl<'p> WorkspaceWalk<'p> {
             known.unwrap_or_else(|| self.judged(path, name))
         });
         node.below = below.collect();
-        node.has_git_link = listing.sensitive.iter().any(|(name, _)| name == ".git");
-        node.has_head = listing.sensitive.iter().any(|(name, _)| name == "HEAD");
+        // That of the workspace itself is a path like others.
+        let is_own = |name: &OsStr| path.as_os_str().is_empty() && name == ".git";
+        let names = || listing.sensitive.iter().map(|(name, _)| name);
+        let links = names().filter(|name| repository::is_git(name) && !is_own(name));
+        node.git_links = links.cloned().collect();
+        node.has_head = names().any(|name| repository::is_head(name));
         let sensitive = listing.sensitive.into_iter().filter(|(name, _)| {
             let asked = asked(&path.join(name));
             asked.is_some_and(|asked| self.is_sensitive_itself(&asked))

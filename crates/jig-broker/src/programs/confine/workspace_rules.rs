@@ -262,7 +262,13 @@ impl WorkspaceProfileBuilder<'_> {
         let named = path
             .to_str()
             .and_then(|path| ProjectPath::normalize(path).ok());
-        let granted = named.map_or(FileCapabilities::NONE, |path| self.policy.granted(&path));
+        // What is guarded itself, such as a `.hg` that is a file, is open for what lies below it only.
+        let is_directory = host_files::stands_itself(&full) == Some(HostFileType::Directory);
+        let granted = named.map_or(FileCapabilities::NONE, |path| {
+            let granted = self.policy.granted(&path).iter();
+            let granted = granted.filter(|one| is_directory || self.policy.can(*one, &path));
+            granted.collect()
+        });
         let rights = rights(granted);
         if rights != self.shown.rights(&full) {
             self.shown.add(full, rights, RuleSource::Implied);

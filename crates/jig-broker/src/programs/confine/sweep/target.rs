@@ -116,16 +116,30 @@ impl SweepTarget<'_> {
         let mut names = walked.names();
         names.sort();
         for path in names {
-            if before.names.contains(&path) || is_harmless(self.root, &path) {
+            if before.names.contains(&path)
+                || is_harmless(self.root, &path)
+                || self.came_with_repository(&path, before)
+            {
                 continue;
             }
             match ProjectPath::normalize(&path.to_string_lossy()) {
-                Ok(asked) if policy.granted(&asked).has(Capability::Create) => {}
+                Ok(asked) if policy.can(Capability::Create, &asked) => {}
                 Ok(asked) => add(path, workspace_rules::reason(policy, &asked)),
                 Err(_) => add(path, "it is on the list of sensitive paths".to_owned()),
             }
         }
         found
+    }
+
+    /// Whether a path lies in a repository that was there before under another name: all of it came along.
+    fn came_with_repository(&self, path: &Path, before: &CallBaseline) -> bool {
+        let mut above = path.ancestors().skip(1);
+        let git = above.find(|above| above.file_name().is_some_and(repository::is_git));
+        git.is_some_and(|git| {
+            let identity = super::super::journal::identity(self.root, git);
+            !before.gits.contains(git)
+                && identity.is_some_and(|identity| before.repositories.contains(&identity))
+        })
     }
 
     /// What appeared and makes a repository of a folder, with the reason why it may not be there.
@@ -156,7 +170,10 @@ impl SweepTarget<'_> {
             .filter(|folder| repository::is_bare(&self.root.join(folder)) && is_new(folder));
         // Without its head it is none. Whatever it says now, its folder is like any other for later calls, so that it
         // could say something else then.
-        let bare = bare.map(|folder| (folder.join("HEAD"), BARE_REPOSITORY));
+        let bare = bare.map(|folder| {
+            let head = repository::head(&self.root.join(folder));
+            (folder.join(head), BARE_REPOSITORY)
+        });
         gits.map(|path| (path, NEW_REPOSITORY))
             .chain(bare)
             .collect()

@@ -685,3 +685,42 @@ fn calls_in_a_workspace_above_count() {
     let above = tree.root().join("ws/.envrc").display().to_string();
     assert_eq!(names(&found.removed), [&above, "deep/.env"]);
 }
+
+/// A disk without case takes any spelling for `.git`, and a folder can be copied to one at any time.
+#[test]
+fn repositories_are_found_in_any_spelling() {
+    let gits = [
+        ".GIT",
+        ".Git",
+        ".git.",
+        ".git ",
+        ".gi\u{200c}t",
+        ".\u{feff}GIT",
+    ];
+    for git in gits {
+        for folder in ["", "deep/er/"] {
+            let path = format!("{folder}{git}");
+            let rules: &[&str] = &[];
+            let made = format!("ws/{path}/HEAD");
+            check(&[], rules, &[&made], &[&path]);
+            let made = format!("ws/{path} = gitdir: ../evil");
+            check(&[], rules, &[&made], &[&path]);
+            let made = format!("ws/{path} -> ../evil");
+            check(&[], rules, &[&made], &[&path]);
+            // One of the person's own stays.
+            let there = format!("ws/{path}/HEAD");
+            let new = format!("ws/{path}/refs/heads/topic");
+            check(&[&there], rules, &[&new], &[]);
+        }
+    }
+    let bare = ["ws/x/Head", "ws/x/OBJECTS/", "ws/x/refs./"];
+    check(&[], &[], &bare, &["x/Head"]);
+    check(&[], &[], &["ws/x/head", "ws/x/commonDir"], &["x/head"]);
+    check(&bare, &[], &["ws/x/y"], &[]);
+    check(
+        &[],
+        &[],
+        &["ws/.github/x", "ws/.gitignore", "ws/x/HEADER"],
+        &[],
+    );
+}
