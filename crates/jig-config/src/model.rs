@@ -99,6 +99,8 @@ pub struct Config {
     pub content: Arc<WorkspaceContent>,
     /// What the files of the workspace allow and nobody has accepted: it is not in force. `None` if there is nothing.
     pub held_back: Option<Arc<HeldBack>>,
+    /// The folders of the person's configuration, whether they exist or not.
+    pub(crate) own_folders: Vec<Utf8PathBuf>,
     /// The root of the workspace.
     pub(crate) workspace: Utf8PathBuf,
     /// The rules on files of `[tools.'*']`: those of `jig run` without flags.

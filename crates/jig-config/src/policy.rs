@@ -99,6 +99,13 @@ impl Config {
                 guards.protect(path, ProtectionLevel::Never, LOADED);
             }
         }
+        for path in self
+            .own_folders
+            .iter()
+            .flat_map(|own| places_inside(own, root))
+        {
+            guards.protect(&path, ProtectionLevel::Never, LOADED);
+        }
         for path in state {
             // A name that is no pattern is protected against changes at least.
             guards.protect(path, ProtectionLevel::Never, "the state of jig");
@@ -157,16 +164,27 @@ impl Config {
         let Some(state) = &self.state else {
             return Vec::new();
         };
-        let real = files::real_path(state);
-        let places = std::iter::once(state.as_path()).chain(real.as_deref());
-        let mut inside: Vec<String> = places
-            .filter_map(|path| path.strip_prefix(root).ok())
-            .map(|path| path.to_string())
-            .filter(|path| !path.is_empty())
-            .collect();
-        inside.dedup();
-        inside
+        places_inside(state, root)
     }
+}
+
+/// Where a path lies in the workspace at `root`: by its name, and where that really leads. Nothing if it does not lie
+/// there.
+fn places_inside(path: &Utf8Path, root: &Utf8Path) -> Vec<String> {
+    let (real, real_root) = (files::real_path(path), files::real_path(root));
+    let by_name = path.strip_prefix(root).ok();
+    let really = real.as_deref().and_then(|real| {
+        let by_name = real.strip_prefix(root).ok();
+        by_name.or_else(|| real.strip_prefix(real_root.as_deref()?).ok())
+    });
+    let mut inside: Vec<String> = by_name
+        .into_iter()
+        .chain(really)
+        .map(|path| path.to_string())
+        .filter(|path| !path.is_empty())
+        .collect();
+    inside.dedup();
+    inside
 }
 
 /// The tool that guards are for: what they have to know of it.

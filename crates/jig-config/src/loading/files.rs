@@ -149,13 +149,29 @@ pub(crate) fn is_directory(path: &Utf8Path) -> bool {
     found(path) == ConfigPathKind::Folder
 }
 
-/// The path without symbolic links, as the kernel knows it; of a missing file that of its folder
-/// with its name. `None` where the kernel can't be asked.
+/// The path without symbolic links, as the kernel knows it. What is missing counts where it would come into being: below
+/// the real place of the nearest folder that exists, also behind links that lead to nothing yet. `None` where the kernel
+/// can't be asked.
 pub(crate) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    real_path_by(path, MAX_LINKS)
+}
+
+fn real_path_by(path: &Utf8Path, links: usize) -> Option<Utf8PathBuf> {
     if let Some(real) = kernel_path(path) {
         return Some(real);
     }
-    Some(kernel_path(path.parent()?)?.join(path.file_name()?))
+    let above = real_path_by(path.parent()?, links)?;
+    let Some(name) = path.file_name() else {
+        // `..` of what is missing: a `mkdir` of what was written would make it so.
+        return above.parent().map(Utf8Path::to_owned);
+    };
+    let place = above.join(name);
+    let target = rustix::fs::readlink(place.as_std_path(), Vec::new());
+    let target = target.ok().and_then(|target| target.into_string().ok());
+    match target {
+        Some(target) if links > 0 => real_path_by(&above.join(target), links - 1),
+        _ => Some(place),
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -207,6 +223,9 @@ fn kernel_path(_: &Utf8Path) -> Option<Utf8PathBuf> {
 fn opened_path(_: &OwnedFd) -> Option<Utf8PathBuf> {
     None
 }
+
+/// As many links as Linux follows in one path.
+const MAX_LINKS: usize = 40;
 
 /// How many names of a directory are looked at; a directory with millions of files must not make a
 /// hint expensive.

@@ -108,6 +108,18 @@ impl Sources {
         user.chain(workspace).chain(named)
     }
 
+    /// The folders of the person's configuration: that of their file, and the usual one, which other commands of theirs
+    /// may use.
+    pub(crate) fn own_folders(&self) -> Vec<Utf8PathBuf> {
+        let used = self.user_config.as_deref().and_then(Utf8Path::parent);
+        // A file that an embedder names may lie beside anything.
+        let used = used.filter(|folder| folder.file_name() == Some("jig"));
+        let usual = self.home.as_ref().map(|home| home.join(".config/jig"));
+        let mut folders: Vec<Utf8PathBuf> = used.map(Utf8Path::to_owned).into_iter().collect();
+        folders.extend(usual.filter(|usual| used != Some(usual)));
+        folders
+    }
+
     /// Whether keys outside the tools belong to JP and are none of our business.
     pub(crate) fn belongs_to_jp(&self, path: &Utf8Path) -> bool {
         path.strip_prefix(&self.workspace)

@@ -71,6 +71,7 @@ pub(crate) fn build(
             files: beside.files,
             folders: beside.folders,
             state: sources.state.clone(),
+            own_folders: sources.own_folders(),
             workspace: sources.workspace.clone(),
             network: NetworkSettings::read(beside.network.as_ref()),
             network_values: beside.network,

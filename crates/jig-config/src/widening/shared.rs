@@ -10,6 +10,7 @@ pub(super) fn compare(old: &Config, new: &Config, changes: &mut WideningSearch) 
         // Which files exist says nothing; what they say does.
         files: _,
         folders: _,
+        own_folders: _,
         state,
         network,
         llm,

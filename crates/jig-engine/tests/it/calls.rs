@@ -7,8 +7,10 @@
 )]
 
 mod callers_thread;
+mod guards;
 mod looking;
 mod output;
+mod own_configuration;
 mod runs;
 
 use std::collections::VecDeque;
