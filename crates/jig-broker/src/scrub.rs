@@ -2,13 +2,14 @@
 //!
 //! Whatever is resolved from the host's environment during a call is remembered here and replaced by
 //! `[REDACTED]` in all that goes back to the tool: file contents, matching lines, bodies, output and
-//! messages. Besides the value itself its spelling inside JSON and URLs is known, each longer line of a value of
-//! several lines, and what a server that echoes a request makes of it: base64, also as a part of something longer such
-//! as Basic credentials, and hexadecimal digits. A value that holds Basic credentials itself is known by their text and
+//! messages. Besides the value itself its spelling inside JSON, HTML and URLs is known (whole, as a part of a path or a
+//! query), each longer line of a value of several lines, and what a server that echoes a request makes of it: base64, also
+//! as a part of something longer such as Basic credentials, and hexadecimal digits. A value that holds Basic credentials itself is known by their text and
 //! their password, too.
 //!
-//! Not known are encodings of encodings, base64 broken into lines, base64 of values of fewer than five bytes, and
-//! whatever needs a key or a program, such as hashes and compression. This keeps secrets out of transcripts; it does not hold against a program that is given a value
+//! Not known are encodings of encodings, base64 broken into lines, base64 of values of fewer than five bytes, text of
+//! which only some characters are escaped that need not be (`%61`, `&#97;`), and whatever needs a key or a program, such as
+//! hashes and compression. This keeps secrets out of transcripts; it does not hold against a program that is given a value
 //! and changes it (reverses it, say) before printing it. Who may be given a value is the policy's
 //! decision, not this module's.
 
@@ -324,10 +325,13 @@ fn spellings(value: &str) -> Vec<String> {
         let escaped = quoted[1..quoted.len() - 1].to_owned();
         more.push(escaped.replace('/', "\\/"));
         more.push(escaped);
-        let encoded = utf8_percent_encode(plain, UNRESERVED_STAY).to_string();
-        more.push(encoded.replace("%20", "+"));
-        more.push(lowercase_escapes(&encoded));
-        more.push(encoded);
+        for stay in [UNRESERVED_STAY, SLASH_STAYS, COMPONENT_STAYS, URI_STAYS] {
+            let encoded = utf8_percent_encode(plain, stay).to_string();
+            more.push(encoded.replace("%20", "+"));
+            more.push(lowercase_escapes(&encoded));
+            more.push(encoded);
+        }
+        more.extend(in_html(plain));
         let digits = hexadecimal(plain);
         more.push(plain.bytes().map(|byte| format!("%{byte:02X}")).collect());
         more.push(plain.bytes().map(|byte| format!("%{byte:02x}")).collect());
@@ -343,6 +347,26 @@ fn spellings(value: &str) -> Vec<String> {
     }
     all.append(&mut more);
     all
+}
+
+/// A value as pages show it, by the entities that libraries write. None if it needs no entity.
+fn in_html(plain: &str) -> Vec<String> {
+    if !plain.contains(['&', '<', '>', '"', '\'']) {
+        return Vec::new();
+    }
+    let text = plain.replace('&', "&amp;");
+    let text = text.replace('<', "&lt;").replace('>', "&gt;");
+    let quotes = [
+        ("\"", "'"),
+        ("&quot;", "'"),
+        ("&quot;", "&#39;"),
+        ("&quot;", "&#039;"),
+        ("&quot;", "&#x27;"),
+        ("&quot;", "&apos;"),
+        ("&#34;", "&#39;"),
+    ];
+    let quoted = quotes.map(|(double, single)| text.replace('"', double).replace('\'', single));
+    quoted.into()
 }
 
 fn hexadecimal(text: &str) -> String {
@@ -408,12 +432,37 @@ const MIN_LINE: usize = 8;
 /// The fewest digits of base64 that are replaced by themselves: fewer occur by chance.
 const MIN_DIGITS: usize = 6;
 
-/// As `encodeURIComponent` and most libraries do it.
+/// As most libraries do it.
 const UNRESERVED_STAY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
+
+/// As `quote` of Python and most libraries for paths do it.
+const SLASH_STAYS: &AsciiSet = &UNRESERVED_STAY.remove(b'/');
+
+/// As `encodeURIComponent` of JavaScript does it.
+const COMPONENT_STAYS: &AsciiSet = &UNRESERVED_STAY
+    .remove(b'!')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
+
+/// As `encodeURI` of JavaScript does it.
+const URI_STAYS: &AsciiSet = &COMPONENT_STAYS
+    .remove(b';')
+    .remove(b'/')
+    .remove(b'?')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'&')
+    .remove(b'=')
+    .remove(b'+')
+    .remove(b'$')
+    .remove(b',')
+    .remove(b'#');
 
 #[cfg(test)]
 mod tests;

@@ -53,6 +53,35 @@ fn x40_spellings_in_json_and_urls_are_known() {
     check(&["two words"], "?t=two%20words", "?t=[REDACTED]");
 }
 
+/// `encodeURI`, `encodeURIComponent` and `quote` leave other characters as they are.
+#[test]
+fn partly_encoded_secrets_are_known() {
+    let secret = "a/b=c&d e!(f)";
+    for spelled in [
+        "a/b=c&d%20e!(f)",
+        "a/b%3Dc%26d%20e%21%28f%29",
+        "a%2Fb%3Dc%26d%20e!(f)",
+        "a%2fb%3dc%26d%20e!(f)",
+        "a%2Fb%3Dc%26d+e%21%28f%29",
+    ] {
+        check(&[secret], &format!("?t={spelled}&u"), "?t=[REDACTED]&u");
+    }
+}
+
+#[test]
+fn secrets_in_html_are_known() {
+    let secret = "<it's \"R&D\">";
+    for spelled in [
+        "&lt;it's \"R&amp;D\"&gt;",
+        "&lt;it&#39;s &quot;R&amp;D&quot;&gt;",
+        "&lt;it&#x27;s &quot;R&amp;D&quot;&gt;",
+        "&lt;it&apos;s &quot;R&amp;D&quot;&gt;",
+        "&lt;it&#39;s &#34;R&amp;D&#34;&gt;",
+    ] {
+        check(&[secret], &format!("<p>{spelled}</p>"), "<p>[REDACTED]</p>");
+    }
+}
+
 /// What a server that echoes a request sends back.
 #[test]
 fn encodings_that_servers_echo_are_known() {
