@@ -30,12 +30,14 @@ pub fn clear(root: &Utf8Path) -> anyhow::Result<RunningTools> {
     let running = state.map(|state| jig_broker::RunningCalls::around(state.as_std_path(), root));
     let running = RunningTools(running.transpose().with_context(|| cannot_look(root))?);
     let suspects = cleared(root)?;
-    // Also a file that another one extends, or that a pattern covers.
+    // Also a folder with such a file, one that another one extends, or that a pattern covers.
     let loads = |found: &&jig_broker::Suspect| {
-        WORKSPACE_FILES
-            .iter()
-            .any(|file| found.path == std::path::Path::new(file))
-            || found.reason.contains(LOADED)
+        let mut files = WORKSPACE_FILES.iter().map(Utf8Path::new);
+        let holds = |file: &Utf8Path| {
+            let is_there = || root.join(file).symlink_metadata().is_ok();
+            file.as_std_path().starts_with(&found.path) && is_there()
+        };
+        files.any(holds) || found.reason.contains(LOADED)
     };
     match suspects.iter().find(loads) {
         Some(suspect) => bail!("{suspect}"),
