@@ -355,6 +355,40 @@ fn what_jig_writes_for_a_person_is_accepted() {
     assert_eq!(waits(&workspace), [""; 0]);
 }
 
+/// So is what it imports, and what it writes of a person's answers.
+#[test]
+fn what_is_imported_or_answered_is_accepted() {
+    let workspace = Workspace::new();
+    workspace.write(
+        ".mcp.json",
+        r#"{"mcpServers": {"time": {"command": "true"}}}"#,
+    );
+    let told = run(
+        &workspace,
+        &["import", "claude-code", "--write", "--no-suggest"],
+    );
+    assert!(told.ends_with("[exit 0]"), "{told}");
+    let config = std::fs::read_to_string(workspace.root.join("jig.toml")).unwrap();
+    assert!(config.contains("[mcp.servers.time"), "{config}");
+    assert_eq!(waits(&workspace), [""; 0]);
+
+    let desk = Desk::new();
+    let mut seat = Seat::of(&desk, &untold(&desk, &["init"]));
+    for question in ["1. Which", "2. May", "3. Which"] {
+        seat.sees_text(question);
+        seat.types("\r");
+    }
+    let (status, screen) = seat.ends();
+    assert!(status.success(), "{screen}");
+    let told = parsed(&untold(&desk, &["trust", "--json"]).output().unwrap());
+    assert_eq!(told["accepted"], Json::Bool(true), "{told:#}");
+    let output = untold(&desk, &["call", "shell", "command=echo it runs"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("nobody has accepted"), "{said}");
+}
+
 #[test]
 fn nothing_is_written_beside_what_waits() {
     let workspace = cloned(STRANGER);

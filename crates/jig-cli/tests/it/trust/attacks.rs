@@ -163,21 +163,42 @@ fn a_tool_accepts_nothing() {
         let told = desk.told(&["doctor"]);
         let jig = desk.jig(&[]).get_program().to_str().unwrap().to_owned();
         let folder = jig.rsplit_once('/').unwrap().0.to_owned();
-        for script in [
-            format!("HOME={home} {jig} trust --yes"),
-            format!("HOME={home} XDG_STATE_HOME={home}/.local/state {jig} trust --yes"),
-            format!("HOME={home} {jig} --trust call fs_list_files"),
-            format!(
-                "mkdir -p {home}/.local/state/jig/accepted && touch {home}/.local/state/jig/accepted/x"
+        let refused = "a program in a sandbox of jig cannot accept what a workspace allows";
+        let mut wrong = Vec::new();
+        for (script, why) in [
+            // The person's own state is shown to no tool.
+            (
+                format!("HOME={home} {jig} trust --yes"),
+                "cannot look at the workspace",
+            ),
+            (
+                format!("HOME={home} XDG_STATE_HOME=/tmp/state {jig} trust --yes"),
+                refused,
+            ),
+            (
+                format!("HOME={home} XDG_STATE_HOME=/tmp/state {jig} --trust call fs_list_files"),
+                refused,
+            ),
+            (
+                format!(
+                    "mkdir -p {home}/.local/state/jig/accepted && touch {home}/.local/state/jig/accepted/x"
+                ),
+                "ermission denied",
             ),
         ] {
             let args = [
-                "run", "--read", &folder, "--write", &home, "--", "sh", "-c", &script,
+                "run", "--read", &folder, "--write", &home, "--write", ".", "--", "sh", "-c",
+                &script,
             ];
             let mut run = desk.jig(&args);
             let output = run.env_remove("JIG_TRUST").output().unwrap();
             assert!(!output.status.success(), "{script}: {output:?}\n{told}");
+            let said = String::from_utf8_lossy(&output.stderr);
+            if !said.contains(why) {
+                wrong.push(format!("{script}: {said}"));
+            }
         }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         let mut call = desk.jig(&["trust", "--json"]);
         let output = call.env_remove("JIG_TRUST").output().unwrap();
         assert_eq!(parsed(&output)["accepted"], json!(false));
@@ -309,6 +330,11 @@ fn the_home_and_the_root_are_no_workspaces() {
     assert!(told(project.as_str(), &["-C", ".", "tools"]).0);
     // What runs can be looked at from anywhere.
     assert!(told(home.as_str(), &["ps"]).0);
+    for folder in [home.as_str(), "/"] {
+        let (success, text) = told(folder, &["attach", "h_1"]);
+        assert!(!success && !text.contains("-C DIR"), "{folder}: {text}");
+        assert!(text.contains("h_1"), "{folder}: {text}");
+    }
     let mut by_name = jig(&workspace, &["tools"]);
     by_name.current_dir(home).env("HOME", &link);
     assert!(
