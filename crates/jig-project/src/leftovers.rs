@@ -34,7 +34,7 @@ pub fn clear(root: &Utf8Path) -> anyhow::Result<RunningTools> {
     let loads = |found: &&jig_broker::Suspect| {
         let mut files = WORKSPACE_FILES.iter().map(Utf8Path::new);
         let holds = |file: &Utf8Path| {
-            let is_there = || root.join(file).symlink_metadata().is_ok();
+            let is_there = || rustix::fs::lstat(root.join(file).as_std_path()).is_ok();
             file.as_std_path().starts_with(&found.path) && is_there()
         };
         files.any(holds) || found.reason.contains(LOADED)

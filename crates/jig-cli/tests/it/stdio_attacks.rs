@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use camino::Utf8Path;
 
 use super::vfs_tool::until;
-use super::workspace_user::{Desk, Ran, for_each_user};
+use super::workspace_user::{Desk, for_each_user};
 
 /// Gives a desk one tool, `tool`, that is a shell script.
 fn set(desk: &Desk, script: &str, settings: &str) {
