@@ -78,8 +78,8 @@ const DOORS: [(&str, DoorAct); 4] = [
         GuardLevel::Named | GuardLevel::Never => "read-only",
     }),
     (
-        "confined programs: what appears",
-        |_| "moved away and reported",
+        "confined programs: what is new",
+        |_| "refused; without a supervisor, moved away and reported",
     ),
     (
         "changes of an overlay, when they are applied",
