@@ -16,7 +16,7 @@ use jig_policy::{GuardLine, GuardLines, Guards};
 use jig_proto::vfs::{FsAppend, FsDelete, FsPath, FsRead, FsRename, VfsRequest};
 
 use crate::confined::shell;
-use crate::world::{World, project, write};
+use crate::world::{World, both, project, write};
 
 /// A line of the table as the docs have it.
 #[derive(Debug, Clone)]
@@ -469,6 +469,36 @@ fn each_line_holds_for_a_confined_program() {
 #[test]
 fn each_line_holds_for_a_confined_program_on_a_copy() {
     at_programs(World::in_memory);
+}
+
+/// The program itself sees what it made go away, or it does not end well.
+#[test]
+fn what_a_program_makes_goes_away_while_it_runs() {
+    both(|world| {
+        let world = world
+            .allow(".", "rcudx")
+            .command("sh", None, &[])
+            .confined();
+        for path in [".env", "a/.GIT/config", "a/.hg/hgrc", "b/JIG.toml"] {
+            let top = path
+                .rsplit_once('/')
+                .map_or(path, |(above, _)| match above {
+                    "b" => path,
+                    above => above,
+                });
+            let script = format!(
+                "mkdir -p $(dirname {path}); echo x > {path}; i=0; \
+                 while test -e {top}; do i=$((i+1)); test $i -lt 2000 || exit 7; sleep 0.01; done; echo gone"
+            );
+            let reply = shell(&world, &script);
+            assert_eq!(
+                reply.exit_code, 0,
+                "{path}: {}{}",
+                reply.stdout, reply.stderr
+            );
+            assert!(reply.stdout.contains("gone"), "{path}: {}", reply.stdout);
+        }
+    });
 }
 
 #[test]

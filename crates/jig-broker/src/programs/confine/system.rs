@@ -64,6 +64,12 @@ fn secrets_near(directory: &Path) -> Vec<PathBuf> {
     let mut directories = VecDeque::from([directory.to_owned()]);
     while let Some(here) = directories.pop_front() {
         let Some(found) = host_files::permitted(&here, &mut left) else {
+            // Who sees this can put what others may not read nearer, or elsewhere.
+            tracing::warn!(
+                directory = %directory.display(),
+                stopped_in = %here.display(),
+                "more than {MOST_ADDED} names: tools see what only root may read in the rest"
+            );
             break;
         };
         for one in found {
