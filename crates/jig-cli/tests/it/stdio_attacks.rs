@@ -301,8 +301,7 @@ fn a_tool_cannot_make_a_configuration() {
         let is_known = || desk.run(&["tools"]).out.contains("evil");
         set(desk, evil, "");
         let error = desk.error(&["tool"]);
-        let told = error.to_string();
-        assert!(told.contains("create on `.jig`"), "{told}");
+        assert_eq!(error["denials"][0]["target"], ".jig", "{error}");
         assert!(!desk.path(".jig").exists() && !is_known());
 
         let wait = format!("{evil}; exec cat");
