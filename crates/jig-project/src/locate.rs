@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use jig_config::WORKSPACE_FILES;
+use jig_policy::GuardLine;
 use jig_proto::{hint, visible_line};
 use url::Url;
 
@@ -45,9 +46,12 @@ pub fn folder_of_uri(uri: &str) -> Option<Utf8PathBuf> {
 }
 
 fn is_a_project(root: &Utf8Path) -> anyhow::Result<()> {
+    let home = Home::of_this_process();
     let what = match root.parent() {
         None => "all of this machine",
-        Some(_) if Home::of_this_process().is_at(root) => "your home folder",
+        Some(_) if home.is_at(root) => "your home folder",
+        Some(_) if home.is_below(root) => "a folder with your home folder in it",
+        Some(_) if home.has_settings_at(root) => "a folder of your settings",
         Some(_) => return Ok(()),
     };
     let hint =
@@ -174,16 +178,47 @@ fn discover(start: &Utf8Path) -> Utf8PathBuf {
 }
 
 /// The home folder of the person, as a place: it may have several names.
-struct Home(Option<(u64, u64)>);
+struct Home {
+    path: Option<Utf8PathBuf>,
+    place: Option<(u64, u64)>,
+}
 
 impl Home {
     fn of_this_process() -> Self {
         let named = CommandEnvironment::of_this_process().path("HOME");
-        Self(named.or_else(passwd_home).and_then(|home| place(&home)))
+        let path = named.or_else(passwd_home);
+        Self {
+            place: path.as_deref().and_then(place),
+            path,
+        }
     }
 
     fn is_at(&self, folder: &Utf8Path) -> bool {
-        self.0.is_some() && place(folder) == self.0
+        self.place.is_some() && place(folder) == self.place
+    }
+
+    /// Whether it lies in a folder, wherever links lead on the way.
+    fn is_below(&self, folder: &Utf8Path) -> bool {
+        let real = self.path.as_deref().and_then(canonical);
+        let folder = place(folder);
+        let mut above = real.iter().flat_map(|home| home.ancestors().skip(1));
+        folder.is_some() && above.any(|above| place(above) == folder)
+    }
+
+    /// Whether a folder in the home is one of those that programs of the person obey, or has one in it: what is guarded in
+    /// a workspace that is the home.
+    fn has_settings_at(&self, folder: &Utf8Path) -> bool {
+        let Some(home) = folder.ancestors().skip(1).find(|above| self.is_at(above)) else {
+            return false;
+        };
+        let Ok(inside) = folder.strip_prefix(home) else {
+            return false;
+        };
+        let is_of = |line: &GuardLine| {
+            let pattern = Utf8Path::new(line.pattern().trim_start_matches('/'));
+            pattern.starts_with(inside) || inside.starts_with(pattern)
+        };
+        GuardLine::all().iter().any(is_of)
     }
 }
 

@@ -107,7 +107,7 @@ pub enum GuardVerdict {
     /// The name may come into being all the same, and whatever is below it. It is meant to the letter.
     Free,
     /// No directory below `base` may become a bare repository of git: `HEAD` beside `objects` and `refs`, or beside
-    /// `commondir`. Below `.git` that is not meant. The pattern plays no part.
+    /// `commondir`. A `.git` is not meant, nor what git keeps in one of worktrees and submodules. The pattern plays no part.
     BareRepository,
 }
 

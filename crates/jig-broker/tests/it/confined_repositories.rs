@@ -289,6 +289,19 @@ fn a_worktree_of_a_hidden_repository_runs_nothing() {
     );
 }
 
+/// What lies in a `.git` is seldom looked at, and a link makes it a folder like any other.
+#[test]
+fn a_repository_inside_of_a_repository_runs_nothing() {
+    attack(
+        "a repository inside of `.git`",
+        "src",
+        "set -e; mkdir .git/evil; cp -r .git/objects .git/refs .git/HEAD .git/evil/; \
+         printf '[core]\\n\\tworktree = %s\\n\\tbare = false\\n' \"$PWD/linked\" > .git/evil/config; \
+         hostile .git/evil; rm -rf src; ln -s .git/evil src",
+        End::Found,
+    );
+}
+
 /// A bare repository has its settings among its data, so none is made, and one that is there stays as it is.
 #[test]
 fn a_bare_repository_is_neither_made_nor_changed() {

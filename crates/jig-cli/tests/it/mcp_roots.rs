@@ -130,9 +130,18 @@ fn the_home_and_the_root_are_no_workspaces() {
     let workspace = workspace();
     std::fs::create_dir(workspace.home.join(".git")).unwrap();
     std::fs::write(workspace.home.join("jig.toml"), "").unwrap();
+    let above = workspace.home.parent().unwrap();
+    let settings = workspace.home.join(".config");
+    let agent = workspace.home.join(".claude/skills");
+    for folder in [&settings, &agent] {
+        std::fs::create_dir_all(folder.join(".git")).unwrap();
+    }
     for (folder, what) in [
         (workspace.home.as_path(), "your home folder"),
         (Utf8Path::new("/"), "all of this machine"),
+        (above, "a folder with your home folder in it"),
+        (&settings, "a folder of your settings"),
+        (&agent, "a folder of your settings"),
     ] {
         for words in [
             &["tools"][..],
@@ -152,4 +161,10 @@ fn the_home_and_the_root_are_no_workspaces() {
     let mut named = workspace.jig(&["-C", workspace.home.as_str(), "tools"]);
     let named = named.current_dir("/").output().unwrap();
     assert!(named.status.success(), "{named:?}");
+    // The settings of one program, kept as a project, are one.
+    let project = workspace.home.join(".config/nvim");
+    std::fs::create_dir_all(project.join(".git")).unwrap();
+    let served = workspace.jig(&["tools"]).current_dir(&project).output();
+    let served = served.unwrap();
+    assert!(served.status.success(), "{served:?}");
 }

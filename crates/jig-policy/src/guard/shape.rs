@@ -54,6 +54,21 @@ impl BareRepository {
         has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
     }
 
+    /// Whether git keeps repositories in a folder by itself: a `.git`, and in there those of worktrees and submodules.
+    /// Anywhere else below a `.git` a repository is a tool's.
+    pub fn is_kept_by_git<N: AsRef<str>>(folder: &[N]) -> bool {
+        let Some(git) = folder
+            .iter()
+            .position(|name| GitPart::is_git(name.as_ref()))
+        else {
+            return false;
+        };
+        folder.get(git + 1).is_none_or(|below| {
+            let below = folded(below.as_ref());
+            KEPT.iter().any(|kept| name_matches(kept, &below))
+        })
+    }
+
     /// Whether something of this name is a part of the shape.
     pub fn has_part(name: &str) -> bool {
         let name = folded(name);
@@ -72,6 +87,9 @@ impl BareRepository {
 
 /// What makes the shape.
 const SHAPE: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+
+/// Where git keeps repositories below a `.git`.
+const KEPT: [&str; 2] = ["worktrees", "modules"];
 
 /// What git obeys in a repository.
 const OBEYED: [&str; 5] = ["config*", "commondir", "hooks", "modules", "worktrees"];

@@ -42,6 +42,12 @@ pub(super) fn is_git(name: &OsStr) -> bool {
     GitPart::is_git(&name.to_string_lossy())
 }
 
+/// Whether git keeps a repository in a folder of the workspace by itself.
+pub(super) fn is_kept_by_git(folder: &Path) -> bool {
+    let names: Vec<_> = folder.iter().map(OsStr::to_string_lossy).collect();
+    BareRepository::is_kept_by_git(&names)
+}
+
 /// Whether some file system takes a name for `HEAD`.
 pub(super) fn is_head(name: &OsStr) -> bool {
     GitPart::is_head(&name.to_string_lossy())

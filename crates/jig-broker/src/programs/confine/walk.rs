@@ -200,7 +200,7 @@ impl<'p> WorkspaceWalk<'p> {
         for name in &node.git_links {
             self.found.git_links.push(path.join(name));
         }
-        if node.has_head && !path.iter().any(repository::is_git) {
+        if node.has_head && !repository::is_kept_by_git(&path) {
             self.found.heads.push(path.clone());
         }
         for below in &mut node.below {

@@ -28,7 +28,12 @@ fn repository(inner: &BrokerCore, path: &ProjectPath) -> Option<usize> {
             // A `.git` that is there is judged by the names in it. One that is not comes into being with the path.
             let is_last = number + 1 == names.len();
             let is_there = stands(inner, folder, name) == Some(PlaceKind::Directory);
-            return (!is_last && !is_there).then_some(number);
+            if is_last || !is_there {
+                return (!is_last).then_some(number);
+            }
+        }
+        if BareRepository::is_kept_by_git(folder) {
+            continue;
         }
         let Some(part) = GitPart::of(name) else {
             continue;
@@ -81,18 +86,13 @@ impl AddedParts {
         let mut parts = new.filter(|(_, name)| BareRepository::has_part(name));
         let (number, _) = parts.find(|(number, _)| {
             let folder = &names[..*number];
-            !is_below_git(folder)
+            !BareRepository::is_kept_by_git(folder)
                 && BareRepository::is(|name| stands(inner, folder, name).is_some())
         })?;
         let part = ProjectPath::normalize(&names[..=number].join("/")).ok()?;
         let judged = ResolvedPath::from_handle(self.path.clone()).in_repository(number);
         Some((part, judged))
     }
-}
-
-/// Whether a folder is a `.git`, or lies in one.
-fn is_below_git(folder: &[&str]) -> bool {
-    folder.iter().any(|name| GitPart::is_git(name))
 }
 
 /// What stands in a folder under a name.

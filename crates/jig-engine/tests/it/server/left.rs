@@ -91,7 +91,7 @@ fn intruders_are_gone_when_it_was_no_call() {
     // Who asks for what came later is told nothing.
     let mark = talk.process.mark();
     assert!(talk.ask("read src/a").starts_with("ok"));
-    assert!(!talk.process.may_have_intruded(&mark));
+    assert_eq!(talk.process.intruded_since(&mark), []);
 }
 
 /// However long a server was quiet: nobody can tell who makes something meanwhile, so it is moved, and not lost.

@@ -150,6 +150,9 @@ pub(crate) const REFUSED: &[Attempt] = attempts![
     SYS_ioctl["pasting into a terminal"](BAD, libc::TIOCLINUX, 0) EPERM true;
     SYS_ioctl["the console's output"](BAD, libc::TIOCCONS, 0) EPERM true;
     SYS_ioctl["another line discipline"](BAD, libc::TIOCSETD, 0) EPERM true;
+    SYS_ioctl["a subvolume"](BAD, 0x5000_940e_u32, 0) EPERM true;
+    SYS_ioctl["a snapshot"](BAD, 0x5000_9401_u32, 0) EPERM true;
+    SYS_ioctl["a snapshot with flags"](BAD, 0x5000_9417_u32, 0) EPERM true;
     SYS_socket["packets"](libc::AF_PACKET, libc::SOCK_RAW, 0) EAFNOSUPPORT true;
     SYS_socket["the kernel's ciphers"](libc::AF_ALG, libc::SOCK_SEQPACKET, 0) EAFNOSUPPORT false;
     SYS_socket["virtual machines"](libc::AF_VSOCK, libc::SOCK_STREAM, 0) EAFNOSUPPORT false;

@@ -68,6 +68,17 @@ fn a_folder_becomes_no_repository_by_its_shape() {
     check(&["objects/a", "refs/a"], &["."], "HEAD", false);
     check(&["x/HEAD", "x/refs/a"], &["."], "x/objects/ab/cd", false);
     check(&["x/HEAD"], &["."], "x/commondir", false);
+    // Below a `.git` only git itself keeps repositories.
+    let inside: &[&str] = &[".git/HEAD", ".git/x/objects/a", ".git/x/refs/a"];
+    check(inside, &["."], ".git/x/HEAD", false);
+    check(
+        &[".git/objects/a", ".git/refs/a"],
+        &["."],
+        ".git/HEAD",
+        true,
+    );
+    let linked: &[&str] = &[".git/HEAD", ".git/worktrees/x/commondir"];
+    check(linked, &["."], ".git/worktrees/x/HEAD", true);
     let whole: &[&str] = &["x/objects/a", "x/refs/a", "x/HEAD"];
     for part in [
         "config",

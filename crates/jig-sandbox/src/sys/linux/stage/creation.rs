@@ -438,8 +438,10 @@ impl<'a> Creation<'a> {
     fn judge(&self, place: &NamePlace) -> Result<NameVerdict, RawErrno> {
         let names = self.supervisor.names;
         let mut path = PathText::new();
+        // What cannot be looked at is there.
         let has = |name: &CStr| {
-            makers::look_at(place.directory.0, name, O_NOFOLLOW, NO_MAGIC_LINKS).is_ok()
+            makers::look_at(place.directory.0, name, O_NOFOLLOW, NO_MAGIC_LINKS).err()
+                != Some(RawErrno::NOENT)
         };
         match self.path_of(place, &mut path) {
             Ok(path) => Ok(names.judge(path, has)),

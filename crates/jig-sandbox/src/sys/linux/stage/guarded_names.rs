@@ -186,7 +186,7 @@ impl NameEntry<'_> {
         if self.is_bare() {
             let (above, name) = last(rest);
             return match is_of_repository(name)
-                && !has_part(above, b".git")
+                && !is_kept_by_git(above)
                 && completes_repository(name, has)
             {
                 true => PathComparison::Equal,
@@ -253,6 +253,13 @@ fn completes_repository(name: &[u8], has: &impl Fn(&CStr) -> bool) -> bool {
                 || (is(b"objects", c"objects") && is(b"refs", c"refs")))
     };
     is_one(name) && !is_one(b"")
+}
+
+/// Whether git keeps repositories in a folder by itself: a `.git`, and in there those of worktrees and submodules.
+fn is_kept_by_git(folder: &[u8]) -> bool {
+    let mut names = folder.split(|byte| *byte == b'/');
+    names.any(|name| name == b".git")
+        && matches!(names.next(), None | Some(b"worktrees" | b"modules"))
 }
 
 /// Whether a path has this part, which is folded, as the path is.

@@ -164,6 +164,7 @@ fn socket_pair(around: FilterContext) -> Vec<Clause> {
 fn ioctl() -> Vec<Clause> {
     let mut clauses: Vec<Clause> = [TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD]
         .into_iter()
+        .chain(SUBVOLUMES)
         .map(|command| when([is(1, command)], EPERM))
         .collect();
     clauses.push(always(ALLOW));
@@ -240,3 +241,13 @@ const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;
 const TIOCCONS: u32 = 0x541d;
 const TIOCSETD: u32 = 0x5423;
+
+/// Those that make a subvolume or a snapshot, on btrfs and bcachefs: a name, with all that is below it, that no other
+/// call makes.
+const SUBVOLUMES: [u32; 5] = [
+    0x5000_9401,
+    0x5000_940e,
+    0x5000_9417,
+    0x5000_9418,
+    0x4020_bc10,
+];

@@ -183,6 +183,10 @@ fn a_bare_repository_is_not_completed() {
         ("/w/commondir", &["HEAD", "objects", "refs"], Free),
         ("/w/.git/HEAD", &["objects", "refs"], Free),
         ("/w/a/.git/worktrees/x/HEAD", &["commondir"], Free),
+        ("/w/a/.git/modules/x/HEAD", &["objects", "refs"], Free),
+        // No repository of git's own.
+        ("/w/a/.git/x/HEAD", &["objects", "refs"], Guarded(1)),
+        ("/w/.git/x/y/commondir", &["HEAD"], Guarded(1)),
         ("/w/own/HEAD", &["objects", "refs"], Free),
         ("/x/HEAD", &["objects", "refs"], Free),
         ("/w/other", &["HEAD", "objects"], Free),
