@@ -296,7 +296,7 @@ fn a_repository_inside_of_a_repository_runs_nothing() {
         "a repository inside of `.git`",
         "src",
         "set -e; mkdir .git/evil; cp -r .git/objects .git/refs .git/HEAD .git/evil/; \
-         printf '[core]\\n\\tworktree = %s\\n\\tbare = false\\n' \"$PWD/linked\" > .git/evil/config; \
+         printf '[core]\\n\\trepositoryformatversion = 0\\n\\tworktree = %s\\n\\tbare = false\\n' \"$PWD\" > .git/evil/config; \
          hostile .git/evil; rm -rf src; ln -s .git/evil src",
         End::Found,
     );

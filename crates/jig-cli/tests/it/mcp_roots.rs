@@ -129,7 +129,8 @@ fn a_client_that_changes_its_roots_gets_their_tools() {
 fn the_home_and_the_root_are_no_workspaces() {
     let workspace = workspace();
     std::fs::create_dir(workspace.home.join(".git")).unwrap();
-    std::fs::write(workspace.home.join("jig.toml"), "").unwrap();
+    let config = workspace.home.join("jig.toml");
+    std::fs::write(&config, "").unwrap();
     let above = workspace.home.parent().unwrap();
     let settings = workspace.home.join(".config");
     let agent = workspace.home.join(".claude/skills");
@@ -140,9 +141,13 @@ fn the_home_and_the_root_are_no_workspaces() {
         (workspace.home.as_path(), "your home folder"),
         (Utf8Path::new("/"), "all of this machine"),
         (above, "a folder with your home folder in it"),
+        // These lie in a home without a file that makes it a workspace.
         (&settings, "a folder of your settings"),
         (&agent, "a folder of your settings"),
     ] {
+        if folder == settings {
+            std::fs::remove_file(&config).unwrap();
+        }
         for words in [
             &["tools"][..],
             &["run", "--", "true"],
