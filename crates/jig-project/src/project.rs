@@ -208,6 +208,14 @@ impl Project {
         if let Some(tool) = self.config().tool(name) {
             return Ok(tool);
         }
+        let held_back = self.config().held_back.as_ref();
+        if held_back.is_some_and(|held_back| held_back.config.tool(name).is_some()) {
+            let hint = hint!("`jig trust` shows what waits, and accepts it");
+            return Err(anyhow!(hint).context(format!(
+                "the tool `{}` waits: the workspace declares it, and you have not accepted that",
+                visible_line(name)
+            )));
+        }
         let names = self.config().tools.keys().map(|other| other.as_str());
         let hint = match servers::closest(name, names) {
             Some(other) => hint!("did you mean `{other}`? `jig tools` lists all"),

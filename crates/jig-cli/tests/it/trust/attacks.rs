@@ -68,11 +68,11 @@ fn a_checkout_accepts_nothing() {
     workspace.write("tools.d/build.toml", tool);
     workspace.write(".jig/config.toml", tool.replace("build", "other"));
     let told = run(&workspace, &["call", "other"]);
-    assert!(told.contains("there is no tool `other`"), "{told}");
+    assert!(told.contains("the tool `other` waits"), "{told}");
     workspace.write(".jig/config.toml", "");
     workspace.write("tools.d/more.toml", tool.replace("build", "other"));
     let told = run(&workspace, &["call", "other"]);
-    assert!(told.contains("there is no tool `other`"), "{told}");
+    assert!(told.contains("the tool `other` waits"), "{told}");
 }
 
 /// A folder below is another workspace if it has a file of its own, whoever put it there.
