@@ -140,9 +140,10 @@ fn client_root(roots: &[String]) -> anyhow::Result<Utf8PathBuf> {
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    let hint = hint!("name the project in the client's settings: `jig mcp -C /path/to/project`");
-    Err(refused
-        .unwrap_or_else(|| anyhow!(hint).context("the client named no folder that it works on")))
+    Err(refused.unwrap_or_else(|| {
+        let hint = hint!("name the project in the client's settings: `jig mcp -C PROJECT`");
+        anyhow!(hint).context("the client named no folder that it works on")
+    }))
 }
 
 /// Serves whoever has a token.

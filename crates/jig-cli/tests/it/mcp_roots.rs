@@ -6,6 +6,7 @@ use camino::Utf8Path;
 use serde_json::{Value as Json, json};
 
 use super::Workspace;
+use super::follow::follow;
 use super::mcp_client::{Client, text};
 
 /// `jig mcp` as a client starts it in a home folder.
@@ -109,6 +110,27 @@ fn without_a_project_there_are_no_tools_and_a_reason() {
     let (status, told) = client.close();
     assert!(status.success(), "{told}");
     assert!(told.contains("your home folder"), "{told}");
+}
+
+/// What jig says to do where a client has no folder is done: the project is named in the client's settings.
+#[test]
+fn a_client_without_roots_is_told_to_name_the_project() {
+    let workspace = workspace();
+    let mut client = begun(&workspace);
+    name(&mut client, &[]);
+    assert_eq!(tools(&mut client), [""; 0]);
+    let (_, told) = client.close();
+    let mut command = workspace.jig(&["mcp", "-C", workspace.root.as_str()]);
+    command.current_dir(&workspace.home);
+    let mut client = Client::of(command);
+    client.initialize(json!({ "roots": {} }));
+    reads_notes(&mut client);
+    let (_, again) = client.close();
+    follow(
+        "name the project in the client's settings: `jig mcp -C PROJECT`",
+        &told,
+        &again,
+    );
 }
 
 /// The home is no project because a client says so, either.
