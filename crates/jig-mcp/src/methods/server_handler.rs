@@ -7,9 +7,9 @@ use rmcp::model::{
     CompleteResult, CustomRequest, CustomResult, ErrorCode, ErrorData, Extensions,
     GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -217,12 +217,16 @@ impl ServerHandler for McpConnection {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, .. } = request;
         let method = jig_proto::visible_words(crate::text_prefix::cut(&method, LONGEST_METHOD));
+        let newest = ProtocolVersion::V_2026_07_28;
+        let version = context.protocol_version();
+        let is_newest = version.is_some_and(|version| version.as_str() >= newest.as_str());
+        let is_removed = is_newest && REMOVED.contains(&&*method);
         // One that is known comes here when its parameters cannot be read.
-        match KNOWN.contains(&&*method) {
+        match KNOWN.contains(&&*method) && !is_removed {
             true => {
                 let told = format!("the parameters of `{method}` are not those that it has");
                 Err(ErrorData::invalid_params(told, None))
@@ -302,6 +306,9 @@ const KNOWN: [&str; 14] = [
     "tasks/cancel",
     "initialize",
 ];
+
+/// Those of them that no protocol from 2026-07-28 on has.
+const REMOVED: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
 /// How much of the name of a method is repeated, in bytes.
 const LONGEST_METHOD: usize = 200;

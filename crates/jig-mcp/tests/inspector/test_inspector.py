@@ -109,7 +109,8 @@ class Inspector:
         self.addCleanup(stack.close)
         if self.transport == "stdio":
             self.target = ["--cwd", str(self.workspace.root)]
-            self.server = ["--", JIG, "mcp"]
+            # It passes few variables on.
+            self.server = ["--", JIG, "mcp", "--trust"]
         else:
             url = stack.enter_context(http(self.workspace, token=TOKEN)).url
             self.target = ["--transport", "http", "--server-url", url]

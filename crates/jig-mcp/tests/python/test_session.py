@@ -14,7 +14,7 @@ from session import Person, Session, combinations, text_of
 
 ONCE = {"decision": "allow once"}
 TURN = {"decision": "allow for this turn"}
-DENY = {"decision": "deny", "reason": "not on a Friday"}
+DENY = {"decision": "deny"}
 
 
 class FullSession:
@@ -109,12 +109,12 @@ class FullSession:
             self.assertFalse(result.is_error, text_of(result))
         self.assertEqual(len(person.asked), 1)
 
-    async def test_denied_with_a_reason(self: Any) -> None:
+    async def test_denied(self: Any) -> None:
         person = Person(DENY, "decline", "cancel")
         client = await self.connect(person)
         result = await self.create(client, "a.txt")
         self.assertTrue(result.is_error)
-        self.assertIn("not on a Friday", text_of(result))
+        self.assertIn("denied in the form of the client", text_of(result))
         for _ in range(2):
             self.assertTrue((await self.create(client, "a.txt")).is_error)
         self.assertEqual(len(person.asked), 3)
@@ -242,12 +242,13 @@ class FullSession:
     async def test_an_edit_that_widens_access_is_held(self: Any) -> None:
         client = await self.connect()
         text = self.workspace.read("jig.toml")
-        self.workspace.write("jig.toml", text.replace("read = false", "read = true"))
+        self.workspace.write("jig.toml", f'{text}\n[tools.fs_delete_file]\nrun = "unattended"\n')
         with anyio.fail_after(PATIENCE):
             while "jig approve" not in (await client.read_resource("jig://config")).contents[0].text:
                 await anyio.sleep(0.05)
-        result = await client.call_tool("fs_read_file", {"path": "secret/key"})
+        result = await client.call_tool("fs_delete_file", {"path": "secret/key"})
         self.assertTrue(result.is_error)
+        self.assertTrue((self.workspace.root / "secret/key").exists())
 
 
 combinations(globals(), FullSession)

@@ -53,6 +53,8 @@ class Workspace:
             "XDG_CONFIG_HOME": str(self.home / "config"),
             "XDG_CACHE_HOME": str(self.home / "cache"),
             "XDG_RUNTIME_DIR": str(self.home),
+            # The tests write what the workspace says, as its user does.
+            "JIG_TRUST": "1",
             **more,
         }
 

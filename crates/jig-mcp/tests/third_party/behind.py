@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
+import anyio
 import mcp_types as types
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -132,9 +133,15 @@ class Behind(client.Session):
         )
         return await self.stack.enter_async_context(connection)
 
-    async def tools(self, connection: Client, prefix: str = "") -> dict[str, types.Tool]:
-        listed = (await connection.list_tools()).tools
-        return {tool.name: tool for tool in listed if tool.name.startswith(prefix)}
+    async def tools(self, connection: Client, prefix: str = "", *known: str) -> dict[str, types.Tool]:
+        """The tools with this prefix, once one has it and all that are `known` are there: a slow server comes later."""
+        with anyio.fail_after(PATIENCE):
+            while True:
+                listed = (await connection.list_tools()).tools
+                tools = {tool.name: tool for tool in listed if tool.name.startswith(prefix)}
+                if tools and tools.keys() >= set(known):
+                    return tools
+                await anyio.sleep(0.05)
 
     async def said(self, connection: Client, tool: str, **arguments: Any) -> str:
         """What a call that goes well says."""

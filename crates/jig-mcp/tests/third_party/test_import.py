@@ -22,9 +22,9 @@ class Import(Behind):
         self.jig("import", client, "--suggest", "--write")
         self.jig("config", "check")
         through = await self.connect()
-        served = await self.tools(through)
         for name, command in commands.items():
             alone = await self.tools(await self.directly(command))
+            served = await self.tools(through, "", *(f"{name}_{tool}" for tool in alone))
             of_it = {tool for tool in served if tool.startswith(f"{name}_")}
             # Some tools are offered to those who can answer questions, which only jig can here.
             self.assertLessEqual({f"{name}_{tool}" for tool in alone}, of_it)

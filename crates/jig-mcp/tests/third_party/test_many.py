@@ -49,8 +49,6 @@ class Many(Behind):
         self.declare(*entries)
 
         first = await self.connect()
-        listed = await self.tools(first)
-        self.assertLessEqual({f"{name}_say" for name in small}, set(listed))
         of_real = {
             "everything_echo",
             "files_read_text_file",
@@ -59,7 +57,7 @@ class Many(Behind):
             "time_convert_time",
             "web_fetch",
         }
-        self.assertLessEqual(of_real, set(listed))
+        listed = await self.tools(first, "", *of_real, *(f"{name}_say" for name in small))
         started = sorted(path.name for path in (self.workspace.root / "starts").iterdir())
         self.assertEqual(started, sorted(small))
         self.assertEqual(await self.said(first, "small3_say"), "small3 says so")
@@ -83,7 +81,7 @@ class Many(Behind):
         command = npm("server-everything", packages=packages)
         self.declare(declared("everything", command, reads("docs"), system=[self.outside]))
         client = await self.connect()
-        plain = (await self.tools(client))["everything_echo"].description
+        plain = (await self.tools(client, "", "everything_echo"))["everything_echo"].description
         self.assertEqual(await self.said(client, "everything_echo", message="tea"), "Echo: tea")
 
         old = 'description: "Echoes back the input string"'
