@@ -36,7 +36,8 @@
 //! assert_eq!(schema["oneOf"][1]["properties"]["action"], json!({"const": "fetch"}));
 //!
 //! let given = published("git", "Runs git.", own, Actions::ALL, SchemaForm::Flat)?;
-//! assert_eq!(given[0].parameters["required"], json!(["action"]));
+//! assert_eq!(given[0].parameters["type"], json!("object"));
+//! assert!(given[0].parameters["properties"].get("command").is_some());
 //! # Ok::<(), jig_tool::SchemaError>(())
 //! ```
 //!
