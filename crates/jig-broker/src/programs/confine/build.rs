@@ -247,7 +247,7 @@ pub(super) fn confined(
         slot = Some(caches.slot);
     }
     let mut guarded = GuardedNames::default();
-    // What comes into being in a layer is judged when the layer is applied, if it ever is.
+    // Files in a layer are judged when the layer is applied.
     let is_layered =
         |path: &Path| command.is_tried || overlays.iter().any(|layer| layer.path == path);
     guarded.forbid(root, &kept.forbidden);

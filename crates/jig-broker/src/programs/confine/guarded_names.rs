@@ -1,7 +1,7 @@
 //! The names that a supervised program may not make, as the sandbox compares them.
 //!
-//! Nothing is decided here: an entry says of a name what the policy says of it. Where the sandbox has no supervisor, the
-//! sweep takes away what comes into being, and where it has one, too: what is said twice is held twice.
+//! Nothing is decided here: an entry says of a name what the policy says of it. The sweep looks for the same names, with
+//! a supervisor and without one.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ mod tests;
 pub(super) struct GuardedNames {
     /// Names that are forbidden wherever they lie.
     forbidden: Vec<GuardedName>,
-    /// What holds below a directory.
+    /// The entries for each directory.
     directories: Vec<GuardedDirectory>,
 }
 
@@ -35,7 +35,7 @@ impl GuardedNames {
     pub(super) fn forbid(&mut self, root: &Path, forbidden: &[ForbiddenPath]) {
         for name in forbidden {
             let verdict = match name.link {
-                // What it leads to is judged by itself.
+                // The link's target has entries of its own.
                 Some(_) => GuardVerdict::RefusedItself,
                 None => GuardVerdict::Refused,
             };
@@ -86,7 +86,7 @@ impl GuardedNames {
             mut directories,
         } = self;
         for path in own {
-            // What is shown in an empty workspace is the host's.
+            // An empty workspace of the program's own still shows files of the host.
             let is_guarded = directories.iter().any(|one| one.path == *path);
             if !is_guarded && directories.iter().any(|one| path.starts_with(&one.path)) {
                 directories.push(GuardedDirectory {
@@ -95,7 +95,7 @@ impl GuardedNames {
                 });
             }
         }
-        // What lies deeper knows better.
+        // The first entry counts, so the deepest directory comes first.
         directories.sort_by_key(|one| std::cmp::Reverse(one.path.iter().count()));
         while !directories.is_empty() {
             let one = directories.remove(0);
@@ -111,7 +111,7 @@ impl GuardedNames {
     }
 }
 
-/// What rules name and let come into being below `place`, with what is guarded in there all the same.
+/// The entries that free the guarded paths which a rule names below `place`. Guards inside such a path stay.
 fn named(policy: &Policy, root: &Path, place: &ProjectPath) -> Vec<GuardedName> {
     let rules = policy.fs_rules().iter();
     let rules = rules.filter(|rule| rule.capabilities().has(Capability::Create));
