@@ -62,14 +62,7 @@ impl GrantedPlace {
 
     /// Looks once more at what was made here, and removes it if it made a repository of a folder after all.
     pub(super) fn expect_no_repository(&self, inner: &Arc<BrokerCore>) -> Result<(), ErrorReply> {
-        let Some((part, judged)) = self
-            .parts
-            .as_ref()
-            .and_then(|parts| parts.completing(inner))
-        else {
-            return Ok(());
-        };
-        let Some(denied) = refusal(inner, judged, &self.text) else {
+        let Some((part, denied)) = completed(inner, self.parts.as_ref(), &self.text) else {
             return Ok(());
         };
         remove(inner, &part);
@@ -168,14 +161,7 @@ impl GrantedMove {
 
     /// Looks once more at what was moved here, and moves it back if it made a repository of a folder after all.
     pub(super) fn expect_no_repository(&self, inner: &Arc<BrokerCore>) -> Result<(), ErrorReply> {
-        let Some((part, judged)) = self
-            .parts
-            .as_ref()
-            .and_then(|parts| parts.completing(inner))
-        else {
-            return Ok(());
-        };
-        let Some(denied) = refusal(inner, judged, &self.to_text) else {
+        let Some((part, denied)) = completed(inner, self.parts.as_ref(), &self.to_text) else {
             return Ok(());
         };
         let files = &inner.files;
@@ -205,6 +191,16 @@ impl GrantedMove {
     pub(super) fn destination_text(&self) -> &str {
         &self.to_text
     }
+}
+
+/// The added part that makes a folder a repository now, and why it may not be there; `None` if all is well.
+fn completed(
+    inner: &Arc<BrokerCore>,
+    parts: Option<&AddedParts>,
+    text: &str,
+) -> Option<(ProjectPath, ErrorReply)> {
+    let (part, judged) = parts?.completing(inner)?;
+    Some((part, refusal(inner, judged, text)?))
 }
 
 /// Why a path may not come into being, judged as it is now; `None` if it may.
